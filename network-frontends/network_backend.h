@@ -12,6 +12,7 @@
 
 #include "absl/types/span.h"
 #include "astra-core/base/ids.h"
+#include "astra-core/base/run_progress.h"
 #include "astra-core/base/units.h"
 #include "network-frontends/network_statistics.h"
 
@@ -66,6 +67,12 @@ class NetworkBackend {
   // Returns the bytes that each link has carried for the messages sent so far,
   // by link id.
   virtual absl::Span<const double> link_bytes() const = 0;
+
+  // Returns how many events the backend has executed and how many messages have
+  // arrived, in a time that does not depend on the size of the network.
+  // Replayed messages count as messages, and cost no events. A view of another
+  // backend returns zeros, so that nothing is counted twice.
+  virtual WorkDone work() const { return {}; }
 
   // Returns what the backend knows of its links, flows and packets up to now().
   // The call may take long; make it at the end of a run or rarely.

@@ -61,9 +61,6 @@ class FlowsLog final : public MessageLog {
   // has begun.
   void KeepTimes() { keeps_times_ = true; }
 
-  // Returns how many messages of the present network have arrived.
-  uint64_t num_arrived() const { return files_.num_messages; }
-
   // These describe the network that was simulated longest, the last of several,
   // once it has ended.
   uint64_t num_messages() const { return longest_.num_messages; }

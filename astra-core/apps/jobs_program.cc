@@ -54,9 +54,9 @@ absl::StatusOr<JobsRun> RunAll(const RunOptions& options,
                       .topology = topology,
                       .fidelity = options.fidelity,
                       .network = inputs.network,
-                      .on_progress = [&](double share, TimePs simulated) {
-                        return watch.Update((num_done + share) / num_runs,
-                                            simulated);
+                      .on_progress = [&](RunProgress progress) {
+                        progress.share = (num_done + progress.share) / num_runs;
+                        return watch.Update(progress);
                       }};
   JobsRun run;
   ASTRA_ASSIGN_OR_RETURN(run.together, RunJobs(request));

@@ -256,11 +256,8 @@ absl::Status RunPatternProgram(const RunDefaults& defaults,
   if (flows != nullptr && options.report) flows->KeepTimes();
   request.message_log = flows.get();
   RunWatch watch(options.environment.log_level == LogLevel::kInfo);
-  if (flows != nullptr) {
-    watch.CountMessages([&flows] { return flows->num_arrived(); });
-  }
-  request.on_progress = [&](double share, TimePs simulated) {
-    return watch.Update(share, simulated);
+  request.on_progress = [&](const RunProgress& progress) {
+    return watch.Update(progress);
   };
   const Clock::time_point begin = Clock::now();
   ASTRA_ASSIGN_OR_RETURN(const TrafficRunResult result, RunTraffic(request));

@@ -43,18 +43,14 @@ absl::Status CheckBudget(const RunOptions& options,
 }
 
 // Runs it. Meanwhile collectives.csv in the output folder gets a line for each
-// collective that ends. `flows` may be null.
+// collective that ends.
 absl::StatusOr<RunResult> RunWatched(const RunOptions& options,
-                                     const FlowsLog* flows,
                                      const PreparedRun& prepared) {
   GrowingFile collectives(fmt::format("{}/collectives.csv", options.output),
                           CollectivesHeader());
   RunWatch watch(options.environment.log_level == LogLevel::kInfo);
-  if (flows != nullptr) {
-    watch.CountMessages([flows] { return flows->num_arrived(); });
-  }
-  prepared.simulation.on_progress = [&](double fraction, TimePs simulated) {
-    return watch.Update(fraction, simulated);
+  prepared.simulation.on_progress = [&](const RunProgress& progress) {
+    return watch.Update(progress);
   };
   // A closed form is over at once, so it has no growing file.
   if (options.fidelity != Fidelity::kClosedForm) {
@@ -91,8 +87,7 @@ absl::Status CarryOut(const RunDefaults& defaults, const RunOptions& options,
   if (flows != nullptr && options.report) flows->KeepTimes();
   prepared.simulation.message_log = flows.get();
   const Clock::time_point begin = Clock::now();
-  ASTRA_ASSIGN_OR_RETURN(const RunResult run,
-                         RunWatched(options, flows.get(), prepared));
+  ASTRA_ASSIGN_OR_RETURN(const RunResult run, RunWatched(options, prepared));
   const std::chrono::duration<double> wall = Clock::now() - begin;
   ResultFiles results = MakeResultFiles(options, subject, run, flows.get());
   std::vector<NamedFile>& files = results.files;

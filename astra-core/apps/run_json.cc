@@ -304,6 +304,8 @@ std::string CostJson(const RunOptions& options, const RunResult& run,
            kMicro * static_cast<double>(time.tv_usec);
   };
   const auto hops = static_cast<double>(run.network.num_packet_hops);
+  const double events = static_cast<double>(run.result.num_events) +
+                        static_cast<double>(run.network.num_events);
   return JsonText(
       {{"wall_s", wall_s},
        {"cpu_s", seconds(usage.ru_utime) + seconds(usage.ru_stime)},
@@ -311,6 +313,8 @@ std::string CostJson(const RunOptions& options, const RunResult& run,
        {"packet_hops_per_s", wall_s > 0 ? hops / wall_s : 0},
        {"replayed_packet_hops", run.network.num_replayed_hops},
        {"events", run.result.num_events},
+       {"network_events", run.network.num_events},
+       {"events_per_s", wall_s > 0 ? events / wall_s : 0},
        {"threads", options.num_threads}});
 }
 

@@ -19,6 +19,18 @@ std::string Short(double number) {
   return fmt::format("{:.0f}", number);
 }
 
+// Returns text such as "20 events/s" for what `number` has grown by since it
+// was `before`; "" if there is no rate yet.
+std::string RateText(uint64_t number, uint64_t before,
+                     std::chrono::duration<double> passed,
+                     std::string_view what) {
+  if (number == 0 || passed.count() <= 0) return "";
+  // Another simulation counts from 0.
+  const uint64_t grown = number >= before ? number - before : number;
+  return fmt::format("{} {}/s",
+                     Short(static_cast<double>(grown) / passed.count()), what);
+}
+
 }  // namespace
 
 void RunActivity::End(const CollectiveRecord& record) {
@@ -31,20 +43,14 @@ void RunActivity::End(const CollectiveRecord& record) {
   if (last_.size() > kMostNamed) last_.pop_back();
 }
 
-std::string RunActivity::Describe(Clock::time_point now) {
-  std::string text;
-  if (num_messages_) {
-    const std::chrono::duration<double> passed = now - counted_at_;
-    const uint64_t number = num_messages_();
-    // Another network counts from 0.
-    const uint64_t arrived = number >= counted_ ? number - counted_ : number;
-    if (passed.count() > 0) {
-      text = fmt::format("{} messages/s",
-                         Short(static_cast<double>(arrived) / passed.count()));
-    }
-    counted_ = number;
-    counted_at_ = now;
-  }
+std::string RunActivity::Describe(const WorkDone& work, Clock::time_point now) {
+  const std::chrono::duration<double> passed = now - counted_at_;
+  std::string text = RateText(work.events, counted_.events, passed, "events");
+  const std::string messages =
+      RateText(work.messages, counted_.messages, passed, "messages");
+  if (!messages.empty()) text += (text.empty() ? "" : "  ") + messages;
+  counted_ = work;
+  counted_at_ = now;
   std::string_view separator = text.empty() ? "ended: " : "  ended: ";
   for (const auto& [what, num_ranks, time] : last_) {
     constexpr double kMbPerByte = 1e-6;
@@ -58,7 +64,7 @@ std::string RunActivity::Describe(Clock::time_point now) {
   return text;
 }
 
-absl::Status RunWatch::Update(double fraction, TimePs simulated) {
+absl::Status RunWatch::Update(const RunProgress& progress) {
   if (!signals_) signals_.emplace();
   const char* signal = signals_->Wait(std::chrono::milliseconds(0));
   if (signal != nullptr) {
@@ -66,12 +72,13 @@ absl::Status RunWatch::Update(double fraction, TimePs simulated) {
         absl::AbortedError(fmt::format(
             "stopped by {} at {:.3f} us of simulated time, with {:.1f} % of "
             "the work done",
-            signal, ToMicroseconds(simulated), 100 * fraction)),
+            signal, ToMicroseconds(progress.simulated), 100 * progress.share)),
         StopCode(signal));
   }
   if (shows_progress_ && progress_.IsDue()) {
-    progress_.Update(fraction, SimulatedText(simulated),
-                     activity_.Describe(RunActivity::Clock::now()));
+    progress_.Update(
+        progress.share, SimulatedText(progress.simulated),
+        activity_.Describe(progress.work, RunActivity::Clock::now()));
   }
   return absl::OkStatus();
 }

@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/base/event_queue.h"
+#include "astra-core/base/run_progress.h"
 #include "astra-core/base/units.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/rank_program.h"
@@ -88,6 +89,10 @@ class CollectiveService {
 
   // Moves out the members that have had their results since the last call.
   virtual std::vector<Ended> TakeEnded() = 0;
+
+  // Returns what the networks of the service have done so far. Closed forms are
+  // events of the engine, so a service that has only these returns zeros.
+  virtual WorkDone work() const { return {}; }
 
   // Returns true while messages or closed forms are under way.
   virtual bool has_any_under_way() = 0;

@@ -78,7 +78,10 @@ absl::StatusOr<bool> Engine::Run() {
 
 absl::Status Engine::ReportProgress() {
   if (!options_.on_progress) return absl::OkStatus();
-  absl::Status status = options_.on_progress(ShareDone(), collectives_.now());
+  WorkDone work = collectives_.work();
+  work.events += static_cast<uint64_t>(num_events_);
+  absl::Status status =
+      options_.on_progress({ShareDone(), collectives_.now(), work});
   if (!status.ok()) last_event_ = collectives_.now();
   return status;
 }

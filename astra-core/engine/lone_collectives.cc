@@ -102,6 +102,7 @@ LoneCollectives::LoneCollectives(
 
 void LoneCollectives::SetNetwork(std::unique_ptr<NetworkBackend> network) {
   carrier_.reset();
+  if (network_ != nullptr) events_before_ += network_->work().events;
   network_ = std::move(network);
   carrier_ = std::make_unique<FlowCarrier>(*network_);
   if (!options_.notes_messages) return;

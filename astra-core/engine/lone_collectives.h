@@ -122,6 +122,11 @@ class LoneCollectives {
       const CollectiveRegion& region,
       absl::Span<const StartedCollective> collectives, const Turns& turns);
 
+  // Returns how many events were executed on networks of this object.
+  uint64_t num_events() const {
+    return events_before_ + network_->work().events;
+  }
+
   // Returns the packet-hops that were simulated since the last call.
   uint64_t TakeSimulatedHops() { return std::exchange(simulated_hops_, 0); }
 
@@ -172,6 +177,7 @@ class LoneCollectives {
   const std::function<std::unique_ptr<NetworkBackend>()>& new_network_;
   const LoneOptions options_;
   std::function<absl::Status()> watch_ = [] { return absl::OkStatus(); };
+  uint64_t events_before_ = 0;  // Events of networks before `network_`.
   std::unique_ptr<NetworkBackend> network_;
   std::unique_ptr<FlowCarrier> carrier_;
   std::unique_ptr<MessageRecorder> recorder_;  // During a simulation.

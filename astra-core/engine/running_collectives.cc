@@ -252,6 +252,14 @@ absl::StatusOr<bool> RunningCollectives::AdvanceTo(TimePs limit) {
   return has_any;
 }
 
+// Of the network for replays only events count: its messages count as those of
+// the network on which they are replayed.
+WorkDone RunningCollectives::work() const {
+  WorkDone work = network_.work();
+  if (replays_ != nullptr) work.events += replays_->lone().num_events();
+  return work;
+}
+
 void RunningCollectives::Finish() {
   if (replays_ != nullptr) replays_->Finish();
   network_.Drain();

@@ -70,6 +70,7 @@ class RunningCollectives final : public CollectiveService {
            (replays_ != nullptr && replays_->has_ends());
   }
 
+  WorkDone work() const override;
   void Finish() override;
   void set_watch(const std::function<absl::Status()>& watch) override;
 

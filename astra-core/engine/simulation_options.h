@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/parallel_dimension.h"
+#include "astra-core/base/run_progress.h"
 #include "astra-core/base/units.h"
 #include "astra-core/engine/collective_family.h"
 #include "astra-core/engine/communicators.h"
@@ -152,10 +153,9 @@ struct SimulationOptions {
   bool record_timeline = false;
   int64_t max_timeline_ops = std::numeric_limits<int64_t>::max();
 
-  // Called at the start of each run, and then many times a second, with the
-  // share of the work that is done, 0 to 1, and the simulated time. Simulate()
-  // ends with the error that it returns.
-  std::function<absl::Status(double, TimePs)> on_progress;
+  // Called at the start of each run, and then many times a second. Simulate()
+  // ends with the error that it returns. May be empty.
+  ProgressWatch on_progress;
 };
 
 }  // namespace astra

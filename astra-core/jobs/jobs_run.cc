@@ -1,6 +1,7 @@
 #include "astra-core/jobs/jobs_run.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -40,8 +41,9 @@ class RunningJob {
     options_.pace_network =
         PaceNetworkOf(request.fidelity, request.network, routes_);
     KeepTimeline(job_.program, /*trace=*/false, options_);
-    options_.on_progress = [this, &report](double share, TimePs) {
-      share_ = share;
+    options_.on_progress = [this, &report](const RunProgress& progress) {
+      share_ = progress.share;
+      num_events_ = progress.work.events;
       return report();
     };
     result_.start = job_.start;
@@ -104,6 +106,9 @@ class RunningJob {
            static_cast<double>(job_.iterations);
   }
 
+  // Returns the events of all iterations, without those of the network.
+  uint64_t num_events() const { return events_before_ + num_events_; }
+
   // Requires has_ended().
   absl::StatusOr<JobResult> TakeResult() {
     const absl::Span<const double> bytes = shared_.LinkBytesOf(number_);
@@ -154,6 +159,8 @@ class RunningJob {
   absl::Status End() {
     ASTRA_ASSIGN_OR_RETURN(result_.result, iteration_->TakeResult());
     iteration_.reset();
+    events_before_ += static_cast<uint64_t>(result_.result.num_events);
+    num_events_ = 0;
     options_.costs = result_.result.costs;
     result_.iterations.push_back({begin_, shared_.now()});
     for (CollectiveRecord& record : result_.result.collectives) {
@@ -173,7 +180,9 @@ class RunningJob {
   std::unique_ptr<StorageTraffic> storage_;     // None without storage.
   bool waits_for_storage_ = false;  // Whether the next iteration does.
   TimePs begin_;
-  double share_ = 0;  // Of the iteration that runs.
+  double share_ = 0;            // Of the iteration that runs.
+  uint64_t num_events_ = 0;     // The same.
+  uint64_t events_before_ = 0;  // Events of the iterations before it.
   JobResult result_;
 };
 
@@ -266,10 +275,12 @@ absl::StatusOr<JobsResult> RunJobs(const JobsRequest& request) {
   std::vector<std::unique_ptr<RunningJob>> jobs;
   const std::function<absl::Status()> report = [&] {
     if (!request.on_progress) return absl::OkStatus();
-    double share = 0;
-    for (const auto& job : jobs) share += job->ShareDone();
-    return request.on_progress(share / static_cast<double>(jobs.size()),
-                               shared.now());
+    RunProgress progress{.simulated = shared.now(), .work = network->work()};
+    for (const auto& job : jobs) {
+      progress.share += job->ShareDone() / static_cast<double>(jobs.size());
+      progress.work.events += job->num_events();
+    }
+    return request.on_progress(progress);
   };
   for (uint32_t i = 0; i < request.jobs.size(); ++i) {
     jobs.push_back(std::make_unique<RunningJob>(request, i, shared, report));

@@ -9,7 +9,6 @@
 #define ASTRA_CORE_JOBS_JOBS_RUN_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "astra-core/base/run_progress.h"
 #include "astra-core/base/units.h"
 #include "astra-core/engine/result.h"
 #include "astra-core/engine/simulation_options.h"
@@ -49,10 +49,7 @@ struct JobsRequest {
   const Topology& topology;             // Must outlive the request.
   Fidelity fidelity = Fidelity::kFlow;  // Flow or packet.
   NetworkOptions network;
-  // Called many times a second with the share of the work that is done, 0 to 1,
-  // and the simulated time. RunJobs() ends with the error that it returns. May
-  // be empty.
-  std::function<absl::Status(double, TimePs)> on_progress;
+  ProgressWatch on_progress = nullptr;  // May be empty.
 };
 
 // When an iteration began and ended.

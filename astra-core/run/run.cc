@@ -70,8 +70,9 @@ absl::StatusOr<RunResult> RunTwice(const RunRequest& request) {
   RunRequest half = request;
   double done = 0;
   if (request.simulation.on_progress) {
-    half.simulation.on_progress = [&](double share, TimePs simulated) {
-      return request.simulation.on_progress(done + share / 2, simulated);
+    half.simulation.on_progress = [&](RunProgress progress) {
+      progress.share = done + progress.share / 2;
+      return request.simulation.on_progress(progress);
     };
   }
   ASTRA_ASSIGN_OR_RETURN(RunResult run, RunOnce(half));

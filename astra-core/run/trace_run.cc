@@ -70,8 +70,9 @@ absl::StatusOr<RunResult> RunTrace(const TraceRunRequest& request) {
   SimulationOptions options = request.simulation;
   double done = 0;
   if (options.on_progress) {
-    options.on_progress = [&](double share, TimePs simulated) {
-      return request.simulation.on_progress(done + share / 2, simulated);
+    options.on_progress = [&](RunProgress progress) {
+      progress.share = done + progress.share / 2;
+      return request.simulation.on_progress(progress);
     };
   }
   ASTRA_ASSIGN_OR_RETURN(RunResult run, RunOnce(request, request.events,

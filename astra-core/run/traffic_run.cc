@@ -76,8 +76,8 @@ class TrafficSender {
     TimePs slice = Microseconds(100);
     while (num_arrived_ < messages_.size()) {
       if (pace.IsDue() && request_.on_progress) {
-        ASTRA_RETURN_IF_ERROR(
-            request_.on_progress(ShareDone(), network_.now()));
+        ASTRA_RETURN_IF_ERROR(request_.on_progress(
+            {ShareDone(), network_.now(), network_.work()}));
       }
       SendDue();
       const TimePs end_of_slice = network_.now() + slice;

@@ -12,11 +12,11 @@
 #ifndef ASTRA_CORE_RUN_TRAFFIC_RUN_H_
 #define ASTRA_CORE_RUN_TRAFFIC_RUN_H_
 
-#include <functional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "astra-core/base/run_progress.h"
 #include "astra-core/base/units.h"
 #include "astra-core/engine/message_log.h"
 #include "astra-core/run/events_file.h"
@@ -39,9 +39,7 @@ struct TrafficRunRequest {
   // Is told of the messages, on networks that record them. The layer of a
   // collective is the index of a pattern.
   MessageLog* message_log = nullptr;
-  // Called many times a second with the share of the work that is done, and
-  // the simulated time. The run ends with the error it returns.
-  std::function<absl::Status(double, TimePs)> on_progress;
+  ProgressWatch on_progress = nullptr;  // May be empty.
 };
 
 struct TrafficRunResult {

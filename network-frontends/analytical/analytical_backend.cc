@@ -191,6 +191,7 @@ void AnalyticalBackend::AdvanceTo(TimePs limit,
     }
     if (leave > arrive) break;
     const uint32_t port = deadlines_.Pop().index;
+    ++statistics_.num_events;
     if (ports_[port].leaving.empty() || ports_[port].deadline != leave) {
       continue;  // The deadline was moved.
     }
@@ -200,6 +201,8 @@ void AnalyticalBackend::AdvanceTo(TimePs limit,
   now_ = arrivals_.next().time;
   while (!arrivals_.empty() && arrivals_.next().time == now_) {
     arrived->push_back(MessageId(arrivals_.Pop().index));
+    ++statistics_.num_events;
+    ++num_arrived_;
   }
 }
 

@@ -48,7 +48,11 @@ class AnalyticalBackend final : public NetworkBackend {
 
   absl::Span<const double> link_bytes() const override { return link_bytes_; }
 
-  // Fills in only the bytes of each link.
+  WorkDone work() const override {
+    return {statistics_.num_events, num_arrived_};
+  }
+
+  // Fills in only the bytes of each link and the number of events.
   const NetworkStatistics& statistics() override;
 
  private:
@@ -120,6 +124,7 @@ class AnalyticalBackend final : public NetworkBackend {
   // Connection by source and target and by channel.
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> connection_of_;
   absl::flat_hash_map<uint64_t, std::unique_ptr<Path>> paths_;
+  uint64_t num_arrived_ = 0;  // Messages.
   NetworkStatistics statistics_;
 };
 

@@ -99,6 +99,9 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
 
   // Fills in bytes, packets and busy time of links. Packets are those of all
   // messages sent; bytes are those that have left.
+  WorkDone work() const override {
+    return {statistics_.num_events, statistics_.num_flows};
+  }
   const NetworkStatistics& statistics() override;
   std::string WhyStuck() const override;
 

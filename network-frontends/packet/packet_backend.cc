@@ -32,6 +32,8 @@ absl::Span<const double> PacketBackend::link_bytes() const {
   return network_->link_bytes();
 }
 
+WorkDone PacketBackend::work() const { return network_->work(); }
+
 const NetworkStatistics& PacketBackend::statistics() {
   return network_->statistics();
 }

@@ -60,6 +60,7 @@ class PacketBackend final : public NetworkBackend {
   // Counts payload, including payload that was sent again.
   absl::Span<const double> link_bytes() const override;
 
+  WorkDone work() const override;
   const NetworkStatistics& statistics() override;
   std::string WhyStuck() const override;
   ReplaySupport* replay() override;

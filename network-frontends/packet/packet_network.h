@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "astra-core/base/run_progress.h"
 #include "network-frontends/network_backend.h"
 #include "network-frontends/packet/connections.h"
 #include "network-frontends/packet/deliveries.h"
@@ -67,6 +68,7 @@ class PacketNetwork {
   void Drain();
   void LogArrivals(const ArrivalLog& log) { records_.LogArrivals(log); }
   absl::Span<const double> link_bytes();
+  WorkDone work() const { return records_.work(); }
   const NetworkStatistics& statistics();
   std::string WhyStuck() const { return connections_.WhyStuck(); }
   PacketReplay* replay() { return replay_ ? &*replay_ : nullptr; }

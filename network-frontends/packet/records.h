@@ -8,6 +8,7 @@
 
 #include "absl/types/span.h"
 #include "astra-core/base/ids.h"
+#include "astra-core/base/run_progress.h"
 #include "astra-core/base/units.h"
 #include "network-frontends/network_statistics.h"
 #include "network-frontends/packet/packet.h"
@@ -24,6 +25,10 @@ class Records {
 
   // The totals of packets, events and times, for the parts that count them.
   NetworkStatistics& totals() { return statistics_; }
+  // See NetworkBackend.
+  WorkDone work() const {
+    return {statistics_.num_events, statistics_.num_flows};
+  }
 
   // Counts what makes a packet's way depend on more than the packets that it
   // meets: a draw, a shortage of buffers, a loss, a pause, a timeout.

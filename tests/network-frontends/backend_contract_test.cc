@@ -158,6 +158,19 @@ TEST_P(BackendContractTest, CountsTheBytesOfEachLink) {
   EXPECT_EQ(total, 65536 + 1024);
 }
 
+TEST_P(BackendContractTest, CountsEventsAndTheMessagesThatHaveArrived) {
+  EXPECT_EQ(network_->work().events, 0u);
+  Send(1, 0, 1, KiB(64));
+  Send(2, 2, 3, KiB(1));
+  for (const uint64_t num_arrived : {1u, 2u}) {
+    EXPECT_EQ(network_->work().messages, num_arrived - 1);
+    AdvanceTo(Microseconds(100));
+    EXPECT_EQ(network_->work().messages, num_arrived);
+    EXPECT_GE(network_->work().events, num_arrived);
+  }
+  EXPECT_EQ(network_->statistics().num_events, network_->work().events);
+}
+
 // GPUs 0 to 2 below NVSwitch 3: one reduces and multicasts in it.
 TEST_P(BackendContractTest, SwitchesReceiveAndSendOnEachPort) {
   const Topology topology = testing::OneServer(3, "400Gbps", "500ns");

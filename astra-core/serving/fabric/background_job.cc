@@ -32,7 +32,7 @@ absl::StatusOr<JobTimes> ServeBeside(const BackgroundJob& job,
   Routes routes(job.place.topology);
   SimulationOptions options = MessageOptions(job);
   // The iteration under way when serving ends is of no use but as the first.
-  options.on_progress = [&](double, TimePs) {
+  options.on_progress = [&](const RunProgress&) {
     const bool is_over = !fabric.status().ok() ||
                          (fabric.served_at() && !times.iterations.empty());
     return is_over ? absl::AbortedError("all requests have ended")

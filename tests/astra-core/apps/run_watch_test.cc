@@ -21,11 +21,11 @@ CollectiveRecord RecordOf(CollectiveKind kind, uint32_t num_ranks,
 
 TEST(RunActivityTest, NamesTheTwoCollectivesThatEndedLast) {
   RunActivity activity;
-  EXPECT_EQ(activity.Describe(Clock::now()), "");
+  EXPECT_EQ(activity.Describe({}, Clock::now()), "");
   activity.End(RecordOf(CollectiveKind::kBroadcast, 2, 1, 1));
   activity.End(RecordOf(CollectiveKind::kAllReduce, 8, 16'777'216, 170));
   activity.End(RecordOf(CollectiveKind::kAllGather, 4, 1000, 20));
-  EXPECT_EQ(activity.Describe(Clock::now()),
+  EXPECT_EQ(activity.Describe({}, Clock::now()),
             "ended: all-gather over TP, 4 ranks, 0.001 MB: 0.020 ms; "
             "all-reduce over TP, 8 ranks, 16.8 MB: 0.170 ms");
 }
@@ -37,25 +37,34 @@ TEST(RunActivityTest, NamesCollectivesThatAreAlikeOnce) {
   for (const int64_t us : {170, 180, 190}) {
     activity.End(RecordOf(CollectiveKind::kAllReduce, 8, 1000, us));
   }
-  EXPECT_EQ(activity.Describe(Clock::now()),
+  EXPECT_EQ(activity.Describe({}, Clock::now()),
             "ended: all-reduce over TP, 8 ranks, 0.001 MB: 0.190 ms; "
             "broadcast over TP, 2 ranks, 0.001 MB: 0.001 ms");
 }
 
-TEST(RunActivityTest, CountsMessagesSinceTheLastTime) {
+TEST(RunActivityTest, CountsEventsAndMessagesSinceTheLastTime) {
   RunActivity activity;
-  uint64_t number = 0;
-  activity.CountMessages([&number] { return number; });
   const Clock::time_point begin = Clock::now();
-  activity.Describe(begin);
-  number = 1'250'000;
-  EXPECT_EQ(activity.Describe(begin + milliseconds(500)), "2.5 M messages/s");
-  number = 1'250'200;
-  EXPECT_EQ(activity.Describe(begin + milliseconds(700)), "1 k messages/s");
-  number = 4;  // Of another network.
+  activity.Describe({}, begin);
+  EXPECT_EQ(activity.Describe({.events = 4'000'000, .messages = 1'250'000},
+                              begin + milliseconds(500)),
+            "8 M events/s  2.5 M messages/s");
+  EXPECT_EQ(activity.Describe({.events = 4'000'000, .messages = 1'250'200},
+                              begin + milliseconds(700)),
+            "0 events/s  1 k messages/s");
+  // Another simulation counts from 0.
+  EXPECT_EQ(activity.Describe({.events = 8, .messages = 4},
+                              begin + milliseconds(900)),
+            "40 events/s  20 messages/s");
+}
+
+TEST(RunActivityTest, LeavesOutMessagesOfARunThatHasNone) {
+  RunActivity activity;
+  const Clock::time_point begin = Clock::now();
+  activity.Describe({}, begin);
   activity.End(RecordOf(CollectiveKind::kAllReduce, 8, 1000, 5));
-  EXPECT_EQ(activity.Describe(begin + milliseconds(900)),
-            "20 messages/s  ended: all-reduce over TP, 8 ranks, 0.001 MB: "
+  EXPECT_EQ(activity.Describe({.events = 300}, begin + milliseconds(100)),
+            "3 k events/s  ended: all-reduce over TP, 8 ranks, 0.001 MB: "
             "0.005 ms");
 }
 

@@ -545,8 +545,8 @@ TEST(ProgramSimulationTest, RefusesAProgramForAnotherNumberOfGpus) {
 TEST(ProgramSimulationTest, ReportsProgressOverAllStages) {
   SimulationOptions options;
   std::vector<double> fractions;
-  options.on_progress = [&](double fraction, TimePs) {
-    fractions.push_back(fraction);
+  options.on_progress = [&](const RunProgress& progress) {
+    fractions.push_back(progress.share);
     return absl::OkStatus();
   };
   const Program program = Parse("gpus: 4, pp: 2", R"(

@@ -362,8 +362,8 @@ TEST(SimulationTest, StopsNotBeforeTheLimit) {
 TEST(SimulationTest, NothingToDoIsDone) {
   SimulationOptions options;
   std::vector<double> shares;
-  options.on_progress = [&](double share, TimePs) {
-    shares.push_back(share);
+  options.on_progress = [&](const RunProgress& progress) {
+    shares.push_back(progress.share);
     return absl::OkStatus();
   };
   RunOrDie(Parse(kTp2Dp2, {"0 NONE 0 0 NONE 0 0 NONE 0 0"}), FourGpus(),
@@ -376,8 +376,11 @@ TEST(SimulationTest, ReportsProgressUpToTheEnd) {
   std::vector<std::string> layers(2000, "1 NONE 0 1 NONE 0 1 NONE 0 0");
   SimulationOptions options;
   std::vector<double> fractions;
-  options.on_progress = [&](double fraction, TimePs) {
-    fractions.push_back(fraction);
+  WorkDone work;
+  options.on_progress = [&](const RunProgress& progress) {
+    fractions.push_back(progress.share);
+    EXPECT_GE(progress.work.events, work.events);
+    work = progress.work;
     return absl::OkStatus();
   };
   RunOrDie(Parse(kTp2Dp2, layers), FourGpus(), options);
@@ -385,13 +388,19 @@ TEST(SimulationTest, ReportsProgressUpToTheEnd) {
   EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
   EXPECT_LE(fractions.back(), 1);
   EXPECT_EQ(fractions.front(), 0);
+  // At most each of the three computations of the 2,000 layers, and each
+  // collective, is an event. A closed form has no messages.
+  EXPECT_GT(work.events, 0u);
+  EXPECT_LE(work.events, 6000u);
+  EXPECT_EQ(work.messages, 0u);
 }
 
 TEST(SimulationTest, EndsWhenProgressReturnsAnErrorAndTellsWhatThereWas) {
   std::vector<std::string> layers(2000, "1 NONE 0 1 NONE 0 1 NONE 0 0");
   SimulationOptions options;
-  options.on_progress = [&](double fraction, TimePs) {
-    return fraction < 0.1 ? absl::OkStatus() : absl::AbortedError("enough");
+  options.on_progress = [&](const RunProgress& progress) {
+    return progress.share < 0.1 ? absl::OkStatus()
+                                : absl::AbortedError("enough");
   };
   const Topology topology = FourGpus();
   Routes routes(topology);

@@ -156,7 +156,7 @@ TEST(TrafficRunErrorsTest, ThereMustBeAPath) {
 TEST(TrafficRunErrorsTest, AnErrorOfTheWatchEndsTheRun) {
   TrafficRunRequest request =
       RequestOf("permutation:bytes=1MB", Star(4), Fidelity::kPacket);
-  request.on_progress = [](double, TimePs) {
+  request.on_progress = [](const RunProgress&) {
     return absl::AbortedError("enough");
   };
   EXPECT_THAT(ValueOrDie(RunTraffic(request)).run.status,
