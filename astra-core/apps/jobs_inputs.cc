@@ -1,7 +1,6 @@
 #include "astra-core/apps/jobs_inputs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -119,17 +118,10 @@ absl::Status AddStorageWork(const RunOptions& options, const Job& job,
   Routes routes(job.part.topology);
   const NicOptions& nic = inputs.network.packet.nic;
   double seconds = 0;
-  if (const auto& checkpoint = job.storage.checkpoint) {
-    ASTRA_ASSIGN_OR_RETURN(const double once, SecondsOf(checkpoint->amount, job,
-                                                        options, nic, routes));
-    seconds += std::ceil(static_cast<double>(job.iterations) /
-                         static_cast<double>(checkpoint->every)) *
-               once;
-  }
-  if (const auto& data = job.storage.data) {
+  for (const StorageMoves& moves : MovesOf(job.storage, job.iterations)) {
     ASTRA_ASSIGN_OR_RETURN(const double once,
-                           SecondsOf(data->amount, job, options, nic, routes));
-    seconds += static_cast<double>(job.iterations) * once;
+                           SecondsOf(moves.amount, job, options, nic, routes));
+    seconds += static_cast<double>(moves.count) * once;
   }
   inputs.budget.seconds += static_cast<double>(times) * seconds;
   return absl::OkStatus();
@@ -139,17 +131,19 @@ absl::Status AddStorageWork(const RunOptions& options, const Job& job,
 // job on `part`.
 absl::Status CheckStorage(const StorageUse& use, const std::string& file,
                           const Topology& whole, const Topology& part) {
-  if (use.empty()) return absl::OkStatus();
+  const std::vector<StorageMoves> uses = MovesOf(use, /*iterations=*/1);
+  if (uses.empty()) return absl::OkStatus();
   const uint32_t servers = part.num_storage();
   if (servers == 0) {
     return absl::InvalidArgumentError(fmt::format(
         "{} needs storage servers, and {} has none{}: see gen_topo --storage",
-        use.checkpoint ? "checkpoint" : "data", file,
+        uses.front().key, file,
         whole.num_storage() > 0 ? " that GPUs of the job reach" : ""));
   }
-  const uint32_t stripes =
-      std::max(use.checkpoint ? use.checkpoint->amount.stripes : 1,
-               use.data ? use.data->amount.stripes : 1);
+  uint32_t stripes = 1;
+  for (const StorageMoves& moves : uses) {
+    stripes = std::max(stripes, moves.amount.stripes);
+  }
   if (stripes <= servers) return absl::OkStatus();
   return absl::InvalidArgumentError(
       fmt::format("stripes is {}, but {} has {} storage server{}", stripes,

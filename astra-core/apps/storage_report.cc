@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 #include "absl/numeric/int128.h"
@@ -11,10 +12,20 @@
 namespace astra {
 namespace {
 
-constexpr StorageKind kKinds[] = {StorageKind::kCheckpoint, StorageKind::kData};
+// How files call the transfers of a kind, and how the summary counts them.
+struct KindWords {
+  std::string_view name;
+  std::string_view one;
+  std::string_view many;
+};
 
-std::string_view NameOf(StorageKind kind) {
-  return kind == StorageKind::kCheckpoint ? "checkpoint" : "data";
+const KindWords& WordsOf(StorageKind kind) {
+  static constexpr KindWords kWords[] = {
+      {"checkpoint", "checkpoint", "checkpoints"},
+      {"restore", "restore", "restores"},
+      {"data", "read", "reads"}};
+  static_assert(std::size(kWords) == std::size(kStorageKinds));
+  return kWords[static_cast<size_t>(kind)];
 }
 
 double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
@@ -50,9 +61,8 @@ Sum SumOf(const JobResult& result, StorageKind kind) {
 std::string DescribeSum(const Sum& sum, std::string_view job,
                         StorageKind kind) {
   const bool is_one = sum.count == 1;
-  const std::string_view what = kind == StorageKind::kCheckpoint
-                                    ? (is_one ? "checkpoint" : "checkpoints")
-                                    : (is_one ? "read" : "reads");
+  const KindWords& words = WordsOf(kind);
+  const std::string_view what = is_one ? words.one : words.many;
   std::string text = fmt::format(
       "storage    {}: {} {} of {:.3f} GB in {:.6f} ms{}, {:.3f} GB/s", job,
       sum.count, what, static_cast<double>(sum.bytes.count()) * 1e-9,
@@ -79,7 +89,7 @@ std::vector<StorageRow> StorageRowsOf(absl::Span<const Job> jobs,
   for (size_t i = 0; i < jobs.size(); ++i) {
     for (const StorageTransfer& transfer : results[i].transfers) {
       rows.push_back({.job = jobs[i].name,
-                      .kind = NameOf(transfer.kind),
+                      .kind = WordsOf(transfer.kind).name,
                       .iteration = transfer.iteration,
                       .begin = transfer.begin,
                       .end = transfer.end,
@@ -93,7 +103,7 @@ std::vector<StorageRow> StorageRowsOf(absl::Span<const Job> jobs,
 std::string DescribeStorage(const JobResult& result, const JobRow& row) {
   if (!row.without_storage) return "";
   std::string text;
-  for (const StorageKind kind : kKinds) {
+  for (const StorageKind kind : kStorageKinds) {
     const Sum sum = SumOf(result, kind);
     if (sum.count > 0) text += DescribeSum(sum, row.name, kind);
   }
@@ -107,15 +117,15 @@ std::string DescribeStorage(const JobResult& result, const JobRow& row) {
 Json StorageJson(const JobResult& result, const JobRow& row) {
   Json json = {{"iteration_without_ps", row.without_storage->count()},
                {"iteration_ps", row.mean().count()}};
-  for (const StorageKind kind : kKinds) {
+  for (const StorageKind kind : kStorageKinds) {
     const Sum sum = SumOf(result, kind);
     if (sum.count == 0) continue;
-    json[NameOf(kind)] = {{"count", sum.count},
-                          {"bytes", sum.bytes.count()},
-                          {"mean_ps", sum.mean().count()},
-                          {"longest_ps", sum.longest.count()},
-                          {"GBps", sum.GBps()},
-                          {"waited_ps", sum.waited.count()}};
+    json[WordsOf(kind).name] = {{"count", sum.count},
+                                {"bytes", sum.bytes.count()},
+                                {"mean_ps", sum.mean().count()},
+                                {"longest_ps", sum.longest.count()},
+                                {"GBps", sum.GBps()},
+                                {"waited_ps", sum.waited.count()}};
   }
   return json;
 }

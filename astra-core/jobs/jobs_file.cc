@@ -91,7 +91,7 @@ JobSpec ReadJob(std::string_view file, YamlFields& fields) {
   }
   job.start = ReadStart(fields);
   job.iterations = fields.IntegerOr("iterations", 1, 1, kMostIterations);
-  job.storage = ReadStorageUse(fields);
+  job.storage = ReadStorageUse(job.start, job.iterations, fields);
   fields.Close();
   return job;
 }

@@ -63,7 +63,7 @@ class RunningJob {
   }
 
   bool has_ended() const {
-    return has_run() && (storage_ == nullptr || !storage_->is_under_way());
+    return has_run() && (storage_ == nullptr || !storage_->has_any_left());
   }
 
   // What the job writes and reads; "" if nothing is under way.
@@ -74,9 +74,13 @@ class RunningJob {
   // When the job has to go on, if no message arrives before; kNever while only
   // arrivals matter.
   TimePs next() const {
-    if (iteration_ != nullptr) return shared_.WantedBy(number_);
-    if (!waits_for_storage_) return has_run() ? kNever : job_.start;
-    return storage_->wanted().value_or(kNever);
+    const TimePs of_storage =
+        storage_ == nullptr ? kNever : storage_->wanted().value_or(kNever);
+    if (iteration_ != nullptr) {
+      return std::min(shared_.WantedBy(number_), of_storage);
+    }
+    if (has_run() || waits_for_storage_) return of_storage;
+    return std::min(job_.start, of_storage);
   }
   bool HasToGoOn() const {
     return !has_ended() && (shared_.HasArrivals(number_) ||
@@ -86,6 +90,7 @@ class RunningJob {
   // Goes on until the network has to.
   absl::Status GoOn() {
     if (HasStorageArrivals()) storage_->TakeArrivals();
+    if (storage_ != nullptr) storage_->StartDue();
     while (!has_run()) {
       if (iteration_ == nullptr) {
         waits_for_storage_ =

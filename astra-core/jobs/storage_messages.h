@@ -3,7 +3,9 @@
 //
 // Model. The amount is cut into equal parts, `stripes` for each of its ranks,
 // and the parts take the storage servers in turn: part p, counted by rank and
-// then by stripe, has server p modulo their number.
+// then by stripe, has server p modulo their number. Where every replica moves
+// the amount, the parts of the second replica follow those of the first, and so
+// on.
 
 #ifndef ASTRA_CORE_JOBS_STORAGE_MESSAGES_H_
 #define ASTRA_CORE_JOBS_STORAGE_MESSAGES_H_

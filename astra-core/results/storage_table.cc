@@ -11,7 +11,7 @@ constexpr Column<StorageRow> kColumns[] = {
      [](const StorageRow& row, std::string* text) {
        AppendField(row.job, text);
      }},
-    {"kind", "", "checkpoint or data",
+    {"kind", "", "checkpoint, restore or data",
      [](const StorageRow& row, std::string* text) { *text += row.kind; }},
     {"iteration", "", "the one that it was written before, or read for",
      [](const StorageRow& row, std::string* text) {

@@ -18,11 +18,11 @@ namespace astra {
 // no time.
 double StorageGBps(Bytes bytes, TimePs time);
 
-// A checkpoint, or the data of one iteration.
+// A checkpoint that was written or read, or the data of one iteration.
 struct StorageRow {
   std::string job;
-  std::string_view kind;  // "checkpoint" or "data".
-  int64_t iteration = 0;  // The first that begins after it.
+  std::string_view kind;  // "checkpoint", "restore" or "data".
+  int64_t iteration = 0;  // The one that it was written before, or read for.
   TimePs begin;
   TimePs end;
   Bytes bytes;

@@ -31,6 +31,8 @@ void Check(std::string_view input) {
                                   storage.checkpoint->every >= 1 &&
                                   storage.checkpoint->pause >= TimePs(0)),
           "checkpoint of {}", job.name);
+      ASTRA_CHECK(!storage.restore || storage.restore->amount.bytes > Bytes(0),
+                  "restore of {}", job.name);
       ASTRA_CHECK(!storage.data || (storage.data->amount.bytes > Bytes(0) &&
                                     storage.data->ahead >= 0),
                   "data of {}", job.name);

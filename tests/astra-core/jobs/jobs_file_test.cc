@@ -47,7 +47,7 @@ TEST(JobsFileTest, MistakesHaveAPlace) {
       ErrorOf("jobs: [{name: a, workload: w, server: 3}]\n"),
       "j.yaml:2:39: unknown field of a job \"server\"; did you mean "
       "\"servers\"? (known: checkpoint, data, gpus_of_server, iterations, "
-      "name, rank_file, servers, start, workload)");
+      "name, rank_file, restore, servers, start, workload)");
   EXPECT_EQ(ErrorOf("jobs: [{name: a, workload: w, servers: 3-1}]\n"),
             "j.yaml:2:40: expected numbers such as 8 or 0-3, not \"3-1\"");
   EXPECT_EQ(ErrorOf("jobs: [{name: a/b, workload: w}]\n"),
@@ -99,9 +99,9 @@ TEST(JobsFileTest, MistakesOfStorageHaveAPlace) {
     return ErrorOf("jobs: [{name: a, workload: w, " + keys + "}]\n");
   };
   EXPECT_EQ(error_of("checkpoint: {bytes: 1GB}"),
-            "j.yaml:2:43: a checkpoint has no \"every\"");
+            "j.yaml:2:43: expected every or at");
   EXPECT_EQ(error_of("checkpoint: {every: 1}"),
-            "j.yaml:2:43: a checkpoint has no \"bytes\"");
+            "j.yaml:2:43: expected bytes, or parameters and state");
   EXPECT_EQ(error_of("checkpoint: {every: 1, bytes: 0GB}"),
             "j.yaml:2:61: expected above 0");
   EXPECT_EQ(error_of("data: {bytes: 5}"),
@@ -120,6 +120,68 @@ TEST(JobsFileTest, MistakesOfStorageHaveAPlace) {
             "j.yaml:2:73: expected at most 1000 s");
   EXPECT_EQ(error_of("checkpoint: [1]"),
             "j.yaml:2:43: a checkpoint is a list, expected a mapping");
+}
+
+TEST(JobsFileTest, ReadsTimesOfCheckpointsAndRestores) {
+  const JobsFile file = ValueOrDie(ParseJobs("j.yaml", R"(
+simai_jobs: 1
+jobs:
+  - name: a
+    workload: a.yaml
+    checkpoint: {at: [3ms, 40ms], parameters: 6.7e9, state: bf16-adam}
+    restore: {readers: every-replica, stripes: 2}
+  - name: b
+    workload: b.yaml
+    start: 3ms
+    checkpoint: {at: 3ms, bytes: 2GB, blocking: true}
+    restore: {parameters: 7, state: bf16-weights}
+)"));
+  const StorageUse& a = file.jobs[0].storage;
+  EXPECT_THAT(a.checkpoint->times,
+              ElementsAre(Microseconds(3000), Microseconds(40'000)));
+  EXPECT_EQ(a.checkpoint->amount.bytes, Bytes(93'800'000'000));  // 14 B each.
+  EXPECT_EQ(a.restore->amount.bytes, Bytes(93'800'000'000));
+  EXPECT_EQ(a.restore->amount.ranks, StorageRanks::kEveryReplica);
+  EXPECT_EQ(a.restore->amount.stripes, 2u);
+  const StorageUse& b = file.jobs[1].storage;
+  EXPECT_THAT(b.checkpoint->times, ElementsAre(Microseconds(3000)));
+  EXPECT_TRUE(b.checkpoint->blocks);
+  EXPECT_EQ(b.restore->amount.bytes, Bytes(14));
+  EXPECT_EQ(b.restore->amount.ranks, StorageRanks::kAll);
+}
+
+TEST(JobsFileTest, MistakesOfTimesAndStatesHaveAPlace) {
+  const auto error_of = [](const std::string& keys) {
+    return ErrorOf("jobs: [{name: a, workload: w, " + keys + "}]\n");
+  };
+  EXPECT_EQ(error_of("checkpoint: {at: 1ms, every: 1, bytes: 1B}"),
+            "j.yaml:2:60: no effect beside at");
+  EXPECT_EQ(error_of("checkpoint: {at: 1ms, pause: 1ms, bytes: 1B}"),
+            "j.yaml:2:60: no effect beside at");
+  EXPECT_EQ(error_of("checkpoint: {at: [], bytes: 1B}"),
+            "j.yaml:2:48: expected 1 to 10000 times");
+  EXPECT_EQ(error_of("checkpoint: {at: [2ms, 2ms], bytes: 1B}"),
+            "j.yaml:2:48: expected 2ms to be later than the time before it");
+  EXPECT_EQ(error_of("start: 5ms, checkpoint: {at: 4ms, bytes: 1B}"),
+            "j.yaml:2:60: expected times from the start of the job to 1000 s");
+  EXPECT_EQ(error_of("checkpoint: {every: 1, bytes: 1B, state: fp32-adam}"),
+            "j.yaml:2:61: no effect beside parameters and state");
+  EXPECT_EQ(error_of("checkpoint: {every: 1, state: fp32-adam}"),
+            "j.yaml:2:43: a checkpoint has no \"parameters\"");
+  EXPECT_EQ(error_of("restore: {parameters: 7e9, state: adam}"),
+            "j.yaml:2:65: unknown state \"adam\"; did you mean \"bf16-adam\"? "
+            "(known: bf16-adam, "
+            "bf16-adam-bf16-moments, bf16-adam-gradients, bf16-weights, "
+            "fp32-adam, fp32-sgd, fp32-weights)");
+  EXPECT_EQ(error_of("restore: {readers: all}"),
+            "j.yaml:2:40: expected bytes, or parameters and state");
+  EXPECT_EQ(error_of("restore: {bytes: 1B, readers: first-stage}"),
+            "j.yaml:2:61: unknown readers \"first-stage\" (known: all, "
+            "first-replica, every-replica)");
+  EXPECT_EQ(error_of("iterations: 4, restore: {bytes: 1B}, "
+                     "checkpoint: {every: 4, bytes: 1B}"),
+            "j.yaml:2:80: no effect: after a restore the first checkpoint "
+            "would be written before iteration 4, and the job has 4");
 }
 
 TEST(JobsFileTest, ARankFileHasAGpuForEachRank) {

@@ -51,6 +51,15 @@ TEST(StorageMessagesTest, TheFirstReplicaHasEachWeightOnce) {
                   Part(3, 9, 2)));
 }
 
+// Replica 1 has the ranks of dp 1: 2, 3, 6 and 7.
+TEST(StorageMessagesTest, EveryReplicaMovesACopyOfItsOwn) {
+  EXPECT_THAT(PartsOf({Bytes(9), StorageRanks::kEveryReplica, 1},
+                      {.tensor = 2, .pipeline = 2}),
+              ElementsAre(Part(0, 9, 3), Part(1, 10, 2), Part(4, 11, 2),
+                          Part(5, 9, 2), Part(2, 10, 3), Part(3, 11, 2),
+                          Part(6, 9, 2), Part(7, 10, 2)));
+}
+
 TEST(StorageMessagesTest, TheFirstStageReads) {
   EXPECT_THAT(PartsOf({Bytes(4), StorageRanks::kFirstStage, 1},
                       {.tensor = 2, .pipeline = 2}),

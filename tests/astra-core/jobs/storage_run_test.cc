@@ -92,6 +92,19 @@ StorageUse Checkpoint(Bytes bytes, StorageRanks ranks, bool blocks,
           .data = std::nullopt};
 }
 
+// A checkpoint that begins at each of `times`.
+StorageUse TimedCheckpoint(std::vector<TimePs> times, bool blocks) {
+  StorageUse use = Checkpoint(kWrite, StorageRanks::kFirstReplica, blocks);
+  use.checkpoint->times = std::move(times);
+  return use;
+}
+
+StorageUse Restore(Bytes bytes, StorageRanks ranks) {
+  return {.checkpoint = std::nullopt,
+          .restore = RestoreUse{{bytes, ranks}},
+          .data = std::nullopt};
+}
+
 StorageUse Data(Bytes bytes, int64_t ahead) {
   return {.checkpoint = std::nullopt,
           .data = DataUse{{bytes, StorageRanks::kFirstStage}, ahead}};
@@ -250,6 +263,107 @@ TEST(StorageRunTest, ACheckpointWaitsForTheOneBeforeIt) {
   EXPECT_EQ(job.transfers[1].waited,
             job.transfers[1].begin - Microseconds(1500));
   EXPECT_EQ(job.iterations[1].begin, job.transfers[1].begin);
+}
+
+// The times lie within iterations of 10 ms. The second checkpoint waits until
+// the first is written, and no iteration waits.
+TEST(StorageRunTest, ATimedCheckpointBeginsAtItsTime) {
+  const Topology topology = TwoLeaves();
+  const JobResult job = RunOne(RequestOf(
+      topology, {JobOn(topology, {0, 1}, ProgramOf(2, Microseconds(10'000)), 2,
+                       TimedCheckpoint({Microseconds(3000), Microseconds(4000)},
+                                       /*blocks=*/false))}));
+  ASSERT_EQ(job.transfers.size(), 2u);
+  const TimePs first_end = Microseconds(3000) + kWriteTime + kNear;
+  EXPECT_EQ(job.transfers[0].begin, Microseconds(3000));
+  EXPECT_EQ(job.transfers[0].end, first_end);
+  EXPECT_EQ(job.transfers[0].iteration, 1);
+  EXPECT_EQ(job.transfers[1].begin, first_end);
+  EXPECT_EQ(job.transfers[1].end, first_end + kWriteTime + kNear);
+  EXPECT_EQ(job.transfers[1].waited, TimePs(0));
+  EXPECT_EQ(job.iterations[1].begin, Microseconds(10'000));
+  EXPECT_EQ(job.iterations[1].end, Microseconds(20'000));
+}
+
+// It begins 2 ms before the end of an iteration of 5 ms.
+TEST(StorageRunTest, ATimedCheckpointThatBlocksHoldsTheNextIteration) {
+  const Topology topology = TwoLeaves();
+  const JobResult job = RunOne(RequestOf(
+      topology, {JobOn(topology, {0, 1}, ProgramOf(2, Microseconds(5000)), 2,
+                       TimedCheckpoint({Microseconds(3000)}, true))}));
+  ASSERT_EQ(job.transfers.size(), 1u);
+  const TimePs end = Microseconds(3000) + kWriteTime + kNear;
+  EXPECT_EQ(job.transfers[0].end, end);
+  EXPECT_EQ(job.transfers[0].waited, end - Microseconds(5000));
+  EXPECT_EQ(job.iterations[1].begin, end);
+}
+
+// It begins while the iteration waits for its data, which comes before it ends.
+TEST(StorageRunTest, ATimedCheckpointHoldsAnIterationThatWaitsForData) {
+  const Topology topology = TwoLeaves();
+  StorageUse use = TimedCheckpoint({Microseconds(2000)}, /*blocks=*/true);
+  use.data = Data(kWrite, /*ahead=*/0).data;
+  const JobResult job = RunOne(RequestOf(
+      topology,
+      {JobOn(topology, {0, 1}, ProgramOf(2, Microseconds(1000)), 1, use)}));
+  ASSERT_EQ(job.transfers.size(), 2u);
+  EXPECT_EQ(job.transfers[0].kind, StorageKind::kData);
+  EXPECT_EQ(job.transfers[0].end, kWriteTime + kNear);
+  EXPECT_EQ(job.transfers[0].waited, TimePs(0));
+  const TimePs written = Microseconds(2000) + kWriteTime + kNear;
+  EXPECT_EQ(job.transfers[1].end, written);
+  EXPECT_EQ(job.transfers[1].waited, written);
+  EXPECT_EQ(job.iterations[0].begin, written);
+}
+
+TEST(StorageRunTest, ATimedCheckpointIsWrittenAfterTheLastIteration) {
+  const Topology topology = TwoLeaves();
+  const JobsResult run = ValueOrDie(RunJobs(RequestOf(
+      topology, {JobOn(topology, {0, 1}, ProgramOf(2, Microseconds(1000)), 1,
+                       TimedCheckpoint({Microseconds(20'000)}, true))})));
+  EXPECT_EQ(run.jobs[0].iterations[0].end, Microseconds(1000));
+  EXPECT_EQ(run.jobs[0].transfers[0].begin, Microseconds(20'000));
+  EXPECT_EQ(run.jobs[0].transfers[0].iteration, 1);
+  EXPECT_EQ(run.end, Microseconds(20'000) + kWriteTime + kNear);
+}
+
+// The first iteration waits for the restore. Of iterations 0 to 3, the first
+// checkpoint is due before iteration 2.
+TEST(StorageRunTest, ARestoreIsReadBeforeTheFirstIteration) {
+  const Topology topology = TwoLeaves();
+  StorageUse use =
+      Checkpoint(kWrite, StorageRanks::kFirstReplica, true, /*every=*/2);
+  use.restore = RestoreUse{{kWrite, StorageRanks::kAll}};
+  const JobResult job = RunOne(RequestOf(
+      topology,
+      {JobOn(topology, {0, 1}, ProgramOf(2, Microseconds(1000)), 4, use)}));
+  ASSERT_EQ(job.transfers.size(), 2u);
+  EXPECT_EQ(job.transfers[0].kind, StorageKind::kRestore);
+  EXPECT_EQ(job.transfers[0].begin, TimePs(0));
+  EXPECT_EQ(job.transfers[0].end, kWriteTime + kNear);
+  EXPECT_EQ(job.transfers[0].waited, kWriteTime + kNear);
+  EXPECT_EQ(job.iterations[0].begin, kWriteTime + kNear);
+  EXPECT_EQ(job.transfers[1].kind, StorageKind::kCheckpoint);
+  EXPECT_EQ(job.transfers[1].iteration, 2);
+  EXPECT_EQ(job.transfers[1].begin, kWriteTime + kNear + Microseconds(2000));
+  // Storage 7 to leaf 4, and leaf 4 to GPU 0, which reads half.
+  EXPECT_EQ(job.storage_link_bytes[13], 100'000'000.0);
+  EXPECT_EQ(job.storage_link_bytes[1], 50'000'000.0);
+}
+
+// Each of two replicas, of one rank, reads all: in turn from one server, and at
+// once from two, of which one is far from its reader.
+TEST(StorageRunTest, EveryReplicaReadsTheWholeCheckpoint) {
+  for (const uint32_t num_storage : {1u, 2u}) {
+    const Topology topology = TwoLeaves(num_storage);
+    const JobResult job = RunOne(RequestOf(
+        topology, {JobOn(topology, {0, 1}, ProgramOf(2, Microseconds(1000)), 1,
+                         Restore(kWrite, StorageRanks::kEveryReplica))}));
+    ASSERT_EQ(job.transfers.size(), 1u);
+    EXPECT_EQ(TimeOf(job.transfers[0]),
+              num_storage == 1 ? 2 * kWriteTime + kNear : kWriteTime + kFar);
+    EXPECT_EQ(job.transfers[0].bytes, Bytes(200'000'000));
+  }
 }
 
 // An iteration of 1 ms waits for its read of 4 ms.
