@@ -1,6 +1,5 @@
 // gen_topo: writes the topology file of a GPU cluster.
 
-#include <filesystem>
 #include <string>
 
 #include "astra-core/apps/gen_topo_discovered.h"
@@ -71,10 +70,10 @@ WorkBudget WorkOf(const ClusterCounts& counts) {
 absl::StatusOr<Topology> DrawDeclared(const std::string& file,
                                       Warnings* warnings) {
   ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(file));
-  const std::string folder = std::filesystem::path(file).parent_path().string();
   ASTRA_ASSIGN_OR_RETURN(
       const FabricSpec spec,
-      ParseFabric(file, contents, ServerTypesFor(folder, warnings), warnings));
+      ParseFabric(file, contents, ServerTypesFor(FolderOf(file), warnings),
+                  warnings));
   absl::StatusOr<Topology> topology = DrawFabric(spec);
   if (!topology.ok()) return AtFabricField(file, contents, topology.status());
   return topology;

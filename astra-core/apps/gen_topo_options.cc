@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "astra-core/apps/gen_topo_texts.h"
+#include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/option_reading.h"
@@ -272,20 +273,17 @@ std::vector<std::pair<std::string_view, std::string>> InputsOf(
 
 // Refuses files that would overwrite one another, or an input.
 absl::Status CheckFiles(const GenTopoOptions& options) {
-  const auto same = [](const std::string& a, const std::string& b) {
-    return std::filesystem::weakly_canonical(a) ==
-           std::filesystem::weakly_canonical(b);
-  };
   for (const auto& [option, file] : InputsOf(options)) {
-    const bool is_output = same(options.output, file);
-    if (!is_output && !(options.drawing && same(*options.drawing, file))) {
+    const bool is_output = IsSameFile(options.output, file);
+    if (!is_output &&
+        !(options.drawing && IsSameFile(*options.drawing, file))) {
       continue;
     }
     return absl::InvalidArgumentError(
         fmt::format("--{} is the file of --{}: expected another",
                     is_output ? "output" : "draw", option));
   }
-  if (options.drawing && same(*options.drawing, options.output)) {
+  if (options.drawing && IsSameFile(*options.drawing, options.output)) {
     return absl::InvalidArgumentError(
         "--draw is the file of --output: expected another");
   }

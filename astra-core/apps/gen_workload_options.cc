@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <iterator>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/option_reading.h"
@@ -140,8 +140,7 @@ absl::Status CheckNoInputIsLost(const CommandLine& flags,
     if (flags.has(name)) inputs.push_back(*flags.value(name));
   }
   for (const std::string& input : inputs) {
-    std::error_code none;  // Error for a path that is no file.
-    if (!std::filesystem::equivalent(input, options.output, none)) continue;
+    if (!IsSameFile(input, options.output)) continue;
     return absl::InvalidArgumentError(fmt::format(
         "--output is {}: that is an input", Quoted(options.output)));
   }

@@ -138,7 +138,7 @@ absl::StatusOr<TemporaryFile> BeginIn(std::string_view folder,
                                       std::string_view name) {
   const std::string path = fmt::format("{}/{}", folder, name);
   // A file can replace a file, but not a folder.
-  if (std::filesystem::is_directory(path)) {
+  if (IsFolder(path)) {
     return CannotWrite(path, std::strerror(EISDIR));
   }
   TemporaryFile file(path);
@@ -179,11 +179,45 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   if (is_file) contents.reserve(static_cast<size_t>(about.st_size));
   ASTRA_RETURN_IF_ERROR(
       ReadAll(file.number(), path, S_ISFIFO(about.st_mode), limit, contents));
+  if (S_ISFIFO(about.st_mode) && contents.empty()) {
+    return CannotRead(path,
+                      "nothing comes through this pipe; it can be read only "
+                      "once, so give a file if the program reads it again");
+  }
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (contents.starts_with(kByteOrderMark)) {
     contents.erase(0, kByteOrderMark.size());
   }
   return contents;
+}
+
+std::string FolderOf(const std::string& path) {
+  for (const std::string_view passed :
+       {"/dev/fd/", "/dev/stdin", "/proc/self/fd/"}) {
+    if (path.starts_with(passed)) return "";
+  }
+  return std::filesystem::path(path).parent_path().string();
+}
+
+// The functions of std::filesystem that take no std::error_code throw.
+bool IsFolder(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
+bool Exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+bool IsSameFile(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::equivalent(a, b, error)) return true;
+  const fs::path whole_a = fs::weakly_canonical(a, error);
+  if (error) return false;
+  const fs::path whole_b = fs::weakly_canonical(b, error);
+  return !error && whole_a == whole_b;
 }
 
 absl::Status WriteFile(const std::string& path, std::string_view contents) {

@@ -30,8 +30,23 @@ constexpr int64_t kMaxInputStreamBytes = int64_t{1} << 30;
 // to it or opens it for writing within five seconds.
 //
 // Errors: NotFound or InvalidArgument "PATH: reason", also for a device, which
-// may have no end, and for contents beyond the limits.
+// may have no end, for a pipe through which nothing comes, as when it is read a
+// second time, and for contents beyond the limits.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
+
+// Returns the folder from which relative paths in the file `path` count: its
+// own folder, or "" for the working folder. What a shell passes without a file,
+// such as /dev/stdin or bash's <(COMMAND), counts from the working folder.
+std::string FolderOf(const std::string& path);
+
+// Return whether there is a folder, or anything, at `path`. What cannot be
+// looked at, for example behind a folder that may not be entered, is not there.
+bool IsFolder(const std::string& path);
+bool Exists(const std::string& path);
+
+// Returns whether both paths lead to one file, which need not exist. A pipe,
+// such as bash's <(COMMAND), is no file, and the same as nothing.
+bool IsSameFile(const std::string& a, const std::string& b);
 
 // Writes `contents` to a temporary file beside `path` and then renames that
 // file to `path`, which holds either its old contents or all of the new ones. A

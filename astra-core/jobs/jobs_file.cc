@@ -1,10 +1,12 @@
 #include "astra-core/jobs/jobs_file.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/text_reader.h"
@@ -20,8 +22,7 @@ constexpr int64_t kVersion = 1;
 
 // Returns `path`, taken from the folder of `file` unless it is absolute.
 std::string BesideFile(std::string_view file, const std::string& path) {
-  if (path.starts_with('/')) return path;
-  return std::string(file.substr(0, file.rfind('/') + 1)) + path;
+  return (std::filesystem::path(FolderOf(std::string(file))) / path).string();
 }
 
 // Appends the numbers of `text`, such as "8" or "0-3".

@@ -1,7 +1,6 @@
 #include "workload/regressors/operator_regressors.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "absl/status/status.h"
 #include "astra-core/base/files.h"
@@ -89,7 +88,7 @@ absl::StatusOr<double> OperatorRegressors::CollectiveUs(std::string_view name,
   for (const std::string_view size : {"", "_large"}) {
     const std::string path = PathOf(
         fmt::format("{}{}_fp16_{}_{}", name, size, nodes, gpus_per_node));
-    if (!std::filesystem::exists(path)) continue;
+    if (!Exists(path)) continue;
     last = path;
     ASTRA_ASSIGN_OR_RETURN(const Fitted* const fitted,
                            Find(path, SampledPass::kWhole));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -253,8 +252,7 @@ absl::StatusOr<CalibrationInput> ReadPhysical(
 
 absl::StatusOr<CalibrationInput> ReadCalibrationSource(
     const SimaiCollectiveOptions& options) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(options.measurements, ignored)) {
+  if (IsFolder(options.measurements)) {
     return ReadPhysical(options);
   }
   ASTRA_ASSIGN_OR_RETURN(const std::string contents,

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "astra-core/apps/measured_inputs.h"
 #include "astra-core/apps/run_output.h"
+#include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
@@ -286,10 +287,8 @@ absl::Status ReadSweep(const CommandLine& flags,
 std::string NameOf(const std::string& measurements) {
   std::filesystem::path path(measurements);
   if (!path.has_filename()) path = path.parent_path();
-  std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored)
-             ? path.filename().string() + "_fit"
-             : path.stem().string();
+  return IsFolder(path.string()) ? path.filename().string() + "_fit"
+                                 : path.stem().string();
 }
 
 // Reads the options of a comparison or a calibration with the file that option

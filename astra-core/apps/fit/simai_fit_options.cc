@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "astra-core/apps/measured_inputs.h"
 #include "astra-core/apps/run_output.h"
+#include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/option_reading.h"
@@ -168,8 +169,7 @@ absl::Status ReadRegressors(const CommandLine& flags,
   }
   options.files = is_target ? std::vector{*flags.value("target")}
                             : FilesOf(flags.value(trains ? "train" : "tables"));
-  options.base = flags.value("base").value_or(
-      std::filesystem::path(options.files.front()).parent_path().string());
+  options.base = flags.value("base").value_or(FolderOf(options.files.front()));
   options.trees = {TreeKind::kBoosted};
   if (options.task == FitTask::kFolds) {
     options.trees.insert(options.trees.begin(), TreeKind::kForest);

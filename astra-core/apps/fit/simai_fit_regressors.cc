@@ -1,13 +1,13 @@
 #include "astra-core/apps/fit/simai_fit_regressors.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "astra-core/base/append_format.h"
+#include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
 #include "workload/regressors/batch_time.h"
@@ -77,7 +77,7 @@ absl::StatusOr<FitReport> ReportTarget(const SimaiFitOptions& options) {
                          ParseEstimatorTarget(file, contents, options.base));
   for (const std::string& folder :
        {target.operator_folder, target.nccl_folder}) {
-    if (std::filesystem::is_directory(folder)) continue;
+    if (IsFolder(folder)) continue;
     return absl::NotFoundError(
         fmt::format("{}: no folder {} (--base says where its folders begin)",
                     file, folder));

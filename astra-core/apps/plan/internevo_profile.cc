@@ -23,11 +23,6 @@ constexpr double kGiga = 1e9;
 constexpr double kTera = 1e12;
 constexpr double kPercent = 100;
 
-bool Exists(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
 double UnitOf(std::string_view unit) { return unit == "GB/s" ? kGiga : kTera; }
 
 // Warns that the models' times stand for `missing` tables of the user.

@@ -1,7 +1,6 @@
 // simai_planner: ranks the layouts with which a model can be trained on a
 // cluster.
 
-#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -63,7 +62,7 @@ absl::Status WriteFolders(const SimaiPlannerOptions& options,
   for (size_t i = 0; i < kPlanFolders; ++i) {
     const std::string path = fmt::format("{}/plan-{}", options.output, i + 1);
     const bool has_plan = i < plans.size();
-    if (!has_plan && !std::filesystem::is_directory(path)) continue;
+    if (!has_plan && !IsFolder(path)) continue;
     ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                            OutputFolder::Create(path));
     std::vector<NamedFile> files;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -110,7 +109,7 @@ absl::Status WriteFolders(const PlanResults& results) {
     const std::string path =
         fmt::format("{}/plan-{}", results.job.output, i + 1);
     const bool has_plan = i < results.replayed;
-    if (!has_plan && !std::filesystem::is_directory(path)) break;
+    if (!has_plan && !IsFolder(path)) break;
     ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                            OutputFolder::Create(path));
     std::vector<NamedFile> files;

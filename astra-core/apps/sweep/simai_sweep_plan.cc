@@ -21,15 +21,14 @@
 namespace astra {
 namespace {
 
-std::string FolderOf(const std::string& path) {
+// Returns the folder from which paths in the sweep file count.
+std::string WholeFolderOf(const std::string& file) {
+  const std::string folder = FolderOf(file);
   std::error_code error;
-  const std::filesystem::path whole = std::filesystem::absolute(path, error);
-  return (error ? std::filesystem::path(path) : whole).parent_path().string();
-}
-
-bool IsFolder(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_directory(path, error);
+  const std::filesystem::path whole =
+      folder.empty() ? std::filesystem::current_path(error)
+                     : std::filesystem::absolute(folder, error);
+  return error ? folder : whole.string();
 }
 
 // Returns the version of the program that runs, such as "0.1.0 (3f2a91bc)".
@@ -140,7 +139,7 @@ absl::StatusOr<PlannedSweep> PlanSweepFile(const std::string& operand,
   const std::string origin =
       options.relative_to
           ? std::filesystem::absolute(*options.relative_to, error).string()
-          : FolderOf(operand);
+          : WholeFolderOf(operand);
   if (!IsFolder(origin)) {
     return absl::InvalidArgumentError(
         fmt::format("--relative-to is {}: no such folder", Quoted(origin)));

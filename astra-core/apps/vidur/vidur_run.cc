@@ -1,7 +1,6 @@
 #include "astra-core/apps/vidur/vidur_run.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -45,12 +44,12 @@ class Gatherer : public ServingObserver {
 // all_reduce.csv.
 std::string ExistingPath(const std::string& path) {
   constexpr std::string_view kName = "/all_reduce.csv";
-  if (std::filesystem::exists(path) || !path.ends_with(kName)) {
+  if (Exists(path) || !path.ends_with(kName)) {
     return path;
   }
   const std::string other =
       path.substr(0, path.size() - kName.size()) + "/allreduce.csv";
-  return std::filesystem::exists(other) ? other : path;
+  return Exists(other) ? other : path;
 }
 
 absl::StatusOr<VidurSamples> ReadSamples(const SimaiVidurOptions& options,

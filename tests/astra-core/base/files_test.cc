@@ -101,6 +101,68 @@ TEST(ReadFileTest, ReadsAPipeThatAnotherWritesTo) {
   writer.join();
 }
 
+// As a shell's <(COMMAND) is to a program that reads it twice.
+TEST(ReadFileTest, APipeThroughWhichNothingComesIsAnError) {
+  const TemporaryFolder folder;
+  const std::string path = folder.PathOf("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::thread writer([&] { WriteText(path, ""); });
+  EXPECT_THAT(ReadFile(path),
+              StatusIs(absl::StatusCode::kNotFound,
+                       path + ": cannot be read: nothing comes through this "
+                              "pipe; it can be read only once, so give a file "
+                              "if the program reads it again"));
+  writer.join();
+}
+
+TEST(FolderOfTest, PathsCountFromTheFolderOfAFile) {
+  EXPECT_EQ(FolderOf("in/jobs.yaml"), "in");
+  EXPECT_EQ(FolderOf("/jobs.yaml"), "/");
+  EXPECT_EQ(FolderOf("jobs.yaml"), "");
+  EXPECT_EQ(FolderOf("/dev/shm/jobs.yaml"), "/dev/shm");
+}
+
+TEST(FolderOfTest, PathsOfAPipeCountFromTheWorkingFolder) {
+  EXPECT_EQ(FolderOf("/dev/stdin"), "");
+  EXPECT_EQ(FolderOf("/dev/fd/63"), "");
+  EXPECT_EQ(FolderOf("/proc/self/fd/0"), "");
+}
+
+TEST(IsSameFileTest, FollowsLinksAndNeedsNoFile) {
+  const TemporaryFolder folder;
+  const std::string file = folder.PathOf("file");
+  const std::string link = folder.PathOf("link");
+  WriteText(file, "a");
+  std::filesystem::create_symlink(file, link);
+  EXPECT_TRUE(IsSameFile(file, link));
+  EXPECT_FALSE(IsSameFile(file, folder.PathOf("other")));
+  EXPECT_TRUE(IsSameFile(folder.PathOf("new"), folder.PathOf("./new")));
+}
+
+// The link of an open pipe in /dev/fd leads to a name that is no path.
+TEST(IsSameFileTest, APipeIsTheSameAsNothing) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const std::string path = fmt::format("/dev/fd/{}", ends[0]);
+  EXPECT_FALSE(IsSameFile(path, "out.txt"));
+  EXPECT_FALSE(IsSameFile("out.txt", path));
+  close(ends[0]);
+  close(ends[1]);
+}
+
+// A path below a file cannot be looked at.
+TEST(IsFolderTest, WhatCannotBeLookedAtIsNotThere) {
+  const TemporaryFolder folder;
+  const std::string file = folder.PathOf("file");
+  WriteText(file, "a");
+  EXPECT_TRUE(IsFolder(folder.path()));
+  EXPECT_FALSE(IsFolder(file));
+  EXPECT_FALSE(IsFolder(file + "/below"));
+  EXPECT_TRUE(Exists(file));
+  EXPECT_FALSE(Exists(file + "/below"));
+  EXPECT_FALSE(Exists(std::string(5000, 'x')));  // Longer than a name may be.
+}
+
 TEST(ReadFileTest, GivesUpOnAPipeThatNobodyWritesTo) {
   const TemporaryFolder folder;
   const std::string path = folder.PathOf("pipe");
