@@ -416,6 +416,7 @@ astra_test(engine_test
 astra_test(results_test
   SOURCES
     astra-core/results/completions_table_test.cc
+    astra-core/results/memory_table_test.cc
     astra-core/results/message_times_test.cc
     astra-core/results/program_summary_test.cc
     astra-core/results/stages_table_test.cc

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 
 #include "astra-core/base/append_format.h"
 #include "fmt/core.h"
@@ -11,21 +10,6 @@
 
 namespace astra {
 namespace {
-
-constexpr std::string_view kFile = "memory.csv";
-constexpr MemoryColumn kColumns[] = {
-    {kFile, "stage", "", "pipeline stage; its ranks are alike"},
-    {kFile, "slot", "", "place in the order of what the stage runs"},
-    {kFile, "pass", "",
-     "forward, backward, input_gradient or weight_gradient; after: what runs "
-     "once after the last micro-batch"},
-    {kFile, "chunk", "", "which of the stage's chunks; - for after"},
-    {kFile, "micro_batch", "", "- for after"},
-    {kFile, "in_flight", "",
-     "micro-batches that went forward through a chunk and not back yet"},
-    {kFile, "allocated_bytes", "B",
-     "highest sum of allocated tensors in the slot"},
-};
 
 // The peak of one micro-batch in a chunk, without what is held all the time and
 // what other micro-batches keep.
@@ -378,30 +362,5 @@ std::string DescribeExcess(const Program& program,
       "stage {} allocates {:.1f} GiB, more than the GPU's {:.1f} GiB{}",
       most.stage, ToGiB(most.peak()), ToGiB(available), others);
 }
-
-std::string MemoryCsv(const Program& program,
-                      absl::Span<const StageMemory> memories) {
-  std::string text = fmt::format(
-      "# bytes of each rank of a stage, as allocated; {} micro-batches\n",
-      program.shape().micro_batches);
-  for (const MemoryColumn& column : kColumns) {
-    text += fmt::format("{}{}", &column == kColumns ? "" : ",", column.name);
-  }
-  text += '\n';
-  for (const StageMemory& memory : memories) {
-    for (size_t i = 0; i < memory.points.size(); ++i) {
-      const auto& [slot, in_flight, bytes] = memory.points[i];
-      AppendFormat(&text, "{},{},{},{},{},{},{}\n", memory.stage, i,
-                   Name(slot.kind), slot.chunk, slot.micro_batch, in_flight,
-                   bytes.count());
-    }
-    if (memory.after == Bytes(0)) continue;
-    AppendFormat(&text, "{},{},after,-,-,0,{}\n", memory.stage,
-                 memory.points.size(), memory.after.count());
-  }
-  return text;
-}
-
-absl::Span<const MemoryColumn> MemoryColumns() { return kColumns; }
 
 }  // namespace astra

@@ -119,20 +119,6 @@ const StageMemory& LargestOf(absl::Span<const StageMemory> memories);
 std::string DescribeExcess(const Program& program,
                            absl::Span<const StageMemory> memories);
 
-// Returns memory.csv: after a comment that states the units, a line for each
-// point and for the peak of `after`, if any.
-std::string MemoryCsv(const Program& program,
-                      absl::Span<const StageMemory> memories);
-
-// A column of memory.csv.
-struct MemoryColumn {
-  std::string_view file;
-  std::string_view name;
-  std::string_view unit;  // Empty where there is none.
-  std::string_view meaning;
-};
-absl::Span<const MemoryColumn> MemoryColumns();
-
 }  // namespace astra
 
 #endif  // WORKLOAD_MEMORY_TIMELINE_H_

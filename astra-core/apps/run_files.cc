@@ -19,6 +19,7 @@
 #include "astra-core/results/explanation_tables.h"
 #include "astra-core/results/iteration_table.h"
 #include "astra-core/results/links_table.h"
+#include "astra-core/results/memory_table.h"
 #include "astra-core/results/network_tables.h"
 #include "astra-core/results/program_summary.h"
 #include "astra-core/results/stages_table.h"

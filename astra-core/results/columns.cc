@@ -9,6 +9,7 @@
 #include "astra-core/results/iteration_table.h"
 #include "astra-core/results/jobs_table.h"
 #include "astra-core/results/links_table.h"
+#include "astra-core/results/memory_table.h"
 #include "astra-core/results/message_sums.h"
 #include "astra-core/results/network_tables.h"
 #include "astra-core/results/stages_table.h"
@@ -24,6 +25,7 @@ std::vector<ColumnText> ResultColumns() {
   AppendCollectivesColumns(&columns);
   AppendLinksColumns(&columns);
   AppendExplanationColumns(&columns);
+  AppendMemoryColumns(&columns);
   AppendStagesColumns(&columns);
   AppendNetworkColumns(&columns);
   AppendMessageSumsColumns(&columns);

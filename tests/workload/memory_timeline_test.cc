@@ -265,29 +265,5 @@ TEST(MemoryTimelineTest, InferenceKeepsTheCacheAllTheTime) {
       "      0    10.00      4.00      2.00     16.00  first\n");
 }
 
-TEST(MemoryTimelineTest, WritesEachSlot) {
-  ProgramParts parts = PipelineOf(2, 1);
-  parts.modules.push_back(Module("optimizer", {}));
-  parts.stages[0].after = {ModuleId(2)};
-  const Program program = ValueOrDie(Program::Create(parts));
-  EXPECT_EQ(MemoryCsv(program, MemoryOf(program)),
-            "# bytes of each rank of a stage, as allocated; 1 micro-batches\n"
-            "stage,slot,pass,chunk,micro_batch,in_flight,allocated_bytes\n"
-            "0,0,forward,0,0,1,2832\n"
-            "0,1,backward,0,0,1,2832\n"
-            "0,2,after,-,-,0,2800\n"
-            "1,0,forward,0,0,1,2832\n"
-            "1,1,backward,0,0,1,2832\n"
-            "1,2,after,-,-,0,2800\n");
-  std::string header;
-  for (const MemoryColumn& column : MemoryColumns()) {
-    EXPECT_EQ(column.file, "memory.csv");
-    if (!header.empty()) header += ',';
-    header += column.name;
-  }
-  EXPECT_EQ(header,
-            "stage,slot,pass,chunk,micro_batch,in_flight,allocated_bytes");
-}
-
 }  // namespace
 }  // namespace astra
