@@ -50,14 +50,18 @@ absl::StatusOr<JobsRun> RunAll(const RunOptions& options,
   const double num_runs = static_cast<double>(1 + (runs_alone ? num_jobs : 0) +
                                               (uses_storage ? 1 : 0));
   double num_done = 0;
-  JobsRequest request{.jobs = inputs.jobs,
-                      .topology = topology,
-                      .fidelity = options.fidelity,
-                      .network = inputs.network,
-                      .on_progress = [&](RunProgress progress) {
-                        progress.share = (num_done + progress.share) / num_runs;
-                        return watch.Update(progress);
-                      }};
+  JobsRequest request{
+      .jobs = inputs.jobs,
+      .topology = topology,
+      .fidelity = options.fidelity,
+      .network = inputs.network,
+      .on_progress =
+          [&](RunProgress progress) {
+            progress.share = (num_done + progress.share) / num_runs;
+            return watch.Update(progress);
+          },
+      .on_collective =
+          [&](const CollectiveRecord& record) { watch.End(record); }};
   JobsRun run;
   ASTRA_ASSIGN_OR_RETURN(run.together, RunJobs(request));
   if (uses_storage) {

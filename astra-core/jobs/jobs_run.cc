@@ -1,7 +1,6 @@
 #include "astra-core/jobs/jobs_run.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -41,6 +40,7 @@ class RunningJob {
     options_.pace_network =
         PaceNetworkOf(request.fidelity, request.network, routes_);
     KeepTimeline(job_.program, /*trace=*/false, options_);
+    options_.on_collective = request.on_collective;
     options_.on_progress = [this, &report](const RunProgress& progress) {
       share_ = progress.share;
       num_events_ = progress.work.events;

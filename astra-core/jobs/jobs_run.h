@@ -9,6 +9,7 @@
 #define ASTRA_CORE_JOBS_JOBS_RUN_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ struct JobsRequest {
   Fidelity fidelity = Fidelity::kFlow;  // Flow or packet.
   NetworkOptions network;
   ProgressWatch on_progress = nullptr;  // May be empty.
+  // Called with each collective of any job that ends. May be empty.
+  std::function<void(const CollectiveRecord&)> on_collective = nullptr;
 };
 
 // When an iteration began and ended.

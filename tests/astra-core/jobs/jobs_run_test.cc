@@ -116,6 +116,35 @@ INSTANTIATE_TEST_SUITE_P(Networks, SharedLeafTest,
                            return std::string(Name(named.param.fidelity));
                          });
 
+// What the live view shows: work grows from iteration to iteration, and each
+// job ends a collective in each of its iterations.
+TEST(JobsRunTest, TellsOfItsWorkAndOfCollectivesThatEnd) {
+  const Topology topology = TwoLeaves();
+  JobsRequest request =
+      RequestOf(topology, Fidelity::kFlow,
+                {JobOn(topology, {0, 1}, SummingProgram(kBytes), "a"),
+                 JobOn(topology, {2, 3}, SummingProgram(kBytes), "b")});
+  for (Job& job : request.jobs) job.iterations = 3;
+  WorkDone work;
+  request.on_progress = [&](const RunProgress& progress) {
+    EXPECT_GE(progress.work.events, work.events);
+    EXPECT_GE(progress.work.messages, work.messages);
+    work = progress.work;
+    return absl::OkStatus();
+  };
+  size_t num_ended = 0;
+  request.on_collective = [&](const CollectiveRecord& record) {
+    EXPECT_EQ(record.communication.bytes, kBytes);
+    ++num_ended;
+  };
+  const JobsResult run = ValueOrDie(RunJobs(request));
+  EXPECT_EQ(num_ended, 6u);
+  // The last report may come before the last iterations end.
+  EXPECT_GE(3 * work.messages, 2 * run.network.num_flows);
+  EXPECT_LE(work.messages, run.network.num_flows);
+  EXPECT_GT(work.events, work.messages);
+}
+
 // On GPUs below one leaf each, the jobs meet nowhere: what a job sees does not
 // depend on the other, whenever that starts.
 TEST(JobsRunTest, JobsThatShareNoLinkDoNotKnowOfOneAnother) {
