@@ -246,6 +246,31 @@ class PhysicalTest(unittest.TestCase):
         self.assertEqual(self.end_of(self.start_rank(1, port))[0], 0)
         self.assertEqual(self.end_of(first)[0], 0)
 
+    # mpirun ends the other ranks once rank 0 has ended with an error, before
+    # they report the same one.
+    def test_the_first_rank_of_mpirun_reports_an_error_of_all(self):
+        self.make_inputs(2, layers=2)
+        (self.folder / "w.txt").write_text("nothing\n")
+        first, second = [
+            self.start("-o", "out", OMPI_COMM_WORLD_RANK=str(rank),
+                       OMPI_COMM_WORLD_SIZE="2", OMPI_COMM_WORLD_LOCAL_SIZE="2",
+                       PMIX_NAMESPACE=str(os.getpid())) for rank in range(2)
+        ]
+        code, _, error = self.end_of(first)
+        self.assertEqual(code, 2)
+        self.assertRegex(error, "^simai_physical: error: w.txt:1:.*\n$")
+        second.terminate()
+        self.assertEqual(self.end_of(second)[2], "")
+
+    def test_another_rank_of_mpirun_reports_an_error_of_its_own(self):
+        self.make_inputs(2, layers=2)
+        (self.folder / "w.txt").write_text("nothing\n")
+        code, _, error = self.end_of(
+            self.start(OMPI_COMM_WORLD_RANK="1", OMPI_COMM_WORLD_SIZE="2",
+                       OMPI_COMM_WORLD_LOCAL_SIZE="2"))
+        self.assertEqual(code, 2)
+        self.assertRegex(error, "^simai_physical: error: w.txt:1:.*\n$")
+
     # A port scan, garbage, and somebody who says nothing or hears nothing.
     def test_strangers_do_not_stop_a_run(self):
         self.make_inputs(2, layers=400, compute_ns=5_000_000)

@@ -1,5 +1,7 @@
 #include "astra-core/apps/physical/rank_environment.h"
 
+#include <cstdlib>
+
 #include "absl/status/status.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
@@ -63,6 +65,11 @@ std::optional<std::string> FirstHostOf(const Launcher& launcher,
 }
 
 }  // namespace
+
+std::optional<std::string> FindInEnvironment(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
 
 absl::StatusOr<std::optional<RankEnvironment>> ReadRankEnvironment(
     const FindVariable& find) {

@@ -17,6 +17,9 @@ namespace astra {
 using FindVariable =
     std::function<std::optional<std::string>(std::string_view)>;
 
+// Returns the value of a variable of this process.
+std::optional<std::string> FindInEnvironment(std::string_view name);
+
 // The place of a process among the processes that were started with it.
 struct RankEnvironment {
   std::string launcher;  // Name in messages: "mpirun", "srun" or "PMI".

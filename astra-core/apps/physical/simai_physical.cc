@@ -1,15 +1,18 @@
 // simai_physical: runs the collectives of a workload as traffic between hosts.
 
+#include <chrono>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "astra-core/apps/physical/physical_report.h"
 #include "astra-core/apps/physical/physical_roles.h"
+#include "astra-core/apps/physical/rank_environment.h"
 #include "astra-core/apps/physical/run_beside.h"
 #include "astra-core/apps/physical/simai_physical_options.h"
 #include "astra-core/apps/run_output.h"
@@ -152,6 +155,16 @@ absl::StatusOr<int> RunCommand(int argc, const char* const* argv,
   return 0;
 }
 
+// Gives rank 0 the time to report an error that all ranks have, such as a wrong
+// option: mpirun ends the others once rank 0 has ended with an error. An error
+// that is reported after that is one of this rank alone.
+void LetFirstRankSpeak() {
+  constexpr std::chrono::seconds kPatience(3);
+  const auto place = ReadRankEnvironment(FindInEnvironment);
+  const bool is_other_rank = place.ok() && *place && (*place)->rank != 0;
+  if (is_other_rank) std::this_thread::sleep_for(kPatience);
+}
+
 }  // namespace
 }  // namespace astra
 
@@ -159,6 +172,8 @@ int main(int argc, char** argv) {
   const astra::Log log("simai_physical");
   return astra::WithinMemory(log, [&] {
     const absl::StatusOr<int> code = astra::RunCommand(argc, argv, log);
-    return code.ok() ? *code : astra::ExitCode(code.status(), log);
+    if (code.ok()) return *code;
+    astra::LetFirstRankSpeak();
+    return astra::ExitCode(code.status(), log);
   });
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -117,11 +116,6 @@ constexpr uint16_t kDefaultPort = 29411;
 bool IsOfAllRanks(const OptionSpec& option) {
   return option.group == "Input" || option.group == "Model" ||
          option.name == "warm-up" || option.name == "iterations";
-}
-
-std::optional<std::string> FindInEnvironment(std::string_view name) {
-  const char* value = std::getenv(std::string(name).c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 absl::Status ReadLauncher(const CommandLine& flags,
