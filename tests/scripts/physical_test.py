@@ -106,10 +106,10 @@ class PhysicalTest(unittest.TestCase):
         (self.folder / "hosts.txt").write_text(
             f"localhost slots={ranks}\n")
 
-    def start(self, *arguments, **variables):
+    def start(self, *arguments, collectives="ring", **variables):
         process = subprocess.Popen(
             [OPTIONS.bin / "simai_physical", "-w", "w.txt", "-n", "topo.txt",
-             "--collectives", "ring", *arguments], cwd=self.folder,
+             "--collectives", collectives, *arguments], cwd=self.folder,
             env={**ENVIRONMENT, **variables}, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.running.append(process)
@@ -244,6 +244,28 @@ class PhysicalTest(unittest.TestCase):
         self.assertIn("the workload, cluster or options of rank 1 on", error)
         self.assertIn("differ from those of the coordinator", error)
         self.assertEqual(self.end_of(self.start_rank(1, port))[0], 0)
+        self.assertEqual(self.end_of(first)[0], 0)
+
+    # The system decides how NCCL lays its channels, so that two ranks with
+    # different ones would send different messages.
+    def test_a_rank_with_another_system_file_is_told(self):
+        self.make_inputs(2, layers=4)
+        system = (ROOT / "inputs/systems/dgx-h100.yaml").read_text()
+        for name, rate in (("ours", 400), ("same", 400), ("other", 200)):
+            (self.folder / f"{name}.yaml").write_text(
+                system.replace("nic_Gbps: 400", f"nic_Gbps: {rate}"))
+
+        def start(rank, port, system):
+            return self.start("--system", system, "--nccl", "NCCL_ALGO=Ring",
+                              "--rank", str(rank), "--coordinator",
+                              f"127.0.0.1:{port}", collectives="nccl")
+
+        port = free_port()
+        first = start(0, port, "ours.yaml")
+        code, _, error = self.end_of(start(1, port, "other.yaml"))
+        self.assertEqual(code, 1)
+        self.assertIn("the workload, cluster or options of rank 1 on", error)
+        self.assertEqual(self.end_of(start(1, port, "same.yaml"))[0], 0)
         self.assertEqual(self.end_of(first)[0], 0)
 
     # mpirun ends the other ranks once rank 0 has ended with an error, before

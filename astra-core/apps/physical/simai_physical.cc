@@ -36,13 +36,9 @@ constexpr std::string_view kBesideFile = "comparison.csv";
 // Returns a hash of all that must be the same for all ranks.
 absl::StatusOr<std::string> DigestOf(const SimaiPhysicalOptions& options) {
   std::string text = options.what;
-  ASTRA_ASSIGN_OR_RETURN(const std::string workload,
-                         ReadFile(options.run.workload_file));
-  text += Sha256(workload);
-  if (options.run.topology_file) {
-    ASTRA_ASSIGN_OR_RETURN(const std::string topology,
-                           ReadFile(*options.run.topology_file));
-    text += Sha256(topology);
+  for (const std::string& file : options.files) {
+    ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(file));
+    text += Sha256(contents);
   }
   return Sha256(text);
 }

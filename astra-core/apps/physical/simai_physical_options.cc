@@ -13,6 +13,7 @@
 #include "astra-core/apps/physical/rank_environment.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/yaml_path.h"
 #include "astra-core/command_line/option_reading.h"
 #include "astra-core/command_line/version.h"
 #include "fmt/core.h"
@@ -241,8 +242,11 @@ absl::StatusOr<SimaiPhysicalOptions> ReadSimaiPhysicalOptions(
         option.value.empty() ? fmt::format("--{}", option.name)
                              : fmt::format("--{}={}", option.name, value));
     // Names of files may differ between hosts.
-    const bool is_file = option.name == "workload" || option.name == "topology";
+    const bool is_file = option.name == "workload" ||
+                         option.name == "topology" ||
+                         (option.name == "system" && IsYamlPath(value));
     options.what += fmt::format("\n{}={}", option.name, is_file ? "" : value);
+    if (is_file) options.files.push_back(value);
   }
   return options;
 }

@@ -51,6 +51,7 @@ struct SimaiPhysicalOptions {
   // Version and options that must be the same for all ranks, without the names
   // and contents of their files.
   std::string what;
+  std::vector<std::string> files;  // Files whose contents must be the same.
 };
 
 absl::Span<const OptionSpec> SimaiPhysicalOptionSpecs();
