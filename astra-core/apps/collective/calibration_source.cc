@@ -52,6 +52,25 @@ absl::Status RefuseOptionsOfLogs(const SimaiCollectiveOptions& options,
   return absl::OkStatus();
 }
 
+// Checks that any of the `num_all` rows of the measurements can be used, and
+// warns of those that are left out. `rows` is how the source calls them; `none`
+// and `rest` end the sentences about none of them and about the rest.
+absl::Status TellOfRowsLeftOut(const SimaiCollectiveOptions& options,
+                               size_t num_used, size_t num_all,
+                               std::string_view rows, std::string_view none,
+                               std::string_view rest, CalibrationInput& input) {
+  if (num_used == 0) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: none of its {} {} {}", options.measurements, num_all, rows, none));
+  }
+  if (num_used < num_all) {
+    input.warnings.push_back(
+        fmt::format("{}: {} of {} {} are left out{}", options.measurements,
+                    num_all - num_used, num_all, rows, rest));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<CalibrationInput> ReadLog(
     const SimaiCollectiveOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(const LoggedRun run, ReadLoggedRun(options));
@@ -91,19 +110,11 @@ absl::StatusOr<CalibrationInput> ReadTable(
                                   .bytes = row.size,
                                   .time_us = row.time_us});
   }
-  const size_t num_rows = table.rows.size();
-  const size_t num_left_out = num_rows - input.observations.size();
-  if (input.observations.empty()) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: none of its {} rows was measured on the links of {}",
-                    options.measurements, num_rows, input.system.name));
-  }
-  if (num_left_out > 0) {
-    input.warnings.push_back(fmt::format(
-        "{}: {} of {} rows are left out, which cannot be used or were not "
-        "measured on the links of {}",
-        options.measurements, num_left_out, num_rows, input.system.name));
-  }
+  const std::string links =
+      fmt::format("measured on the links of {}", input.system.name);
+  ASTRA_RETURN_IF_ERROR(TellOfRowsLeftOut(
+      options, input.observations.size(), table.rows.size(), "rows",
+      "was " + links, ", which cannot be used or were not " + links, input));
   return input;
 }
 
@@ -130,13 +141,11 @@ absl::StatusOr<CalibrationInput> ReadInspector(
                          ParseMeasuredFile(options.measurements, contents));
   std::vector<Observation> calls;
   std::map<std::string, size_t> positions;  // In `calls`, by name.
-  size_t num_left_out = 0;
+  size_t num_used = 0;
   for (size_t i = 0; i < file.rows.size(); ++i) {
     const MeasuredRow& row = file.rows[i];
-    if (!row.problem.empty() || row.num_gpus < 2) {
-      ++num_left_out;
-      continue;
-    }
+    if (!row.problem.empty() || row.num_gpus < 2) continue;
+    ++num_used;
     const auto [place, is_new] =
         positions.try_emplace(file.calls[i], calls.size());
     if (is_new) {
@@ -151,16 +160,9 @@ absl::StatusOr<CalibrationInput> ReadInspector(
     double& time_us = calls[place->second].time_us;
     time_us = std::min(time_us, row.time_us);
   }
-  if (calls.empty()) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: none of its {} records can be used",
-                    options.measurements, file.rows.size()));
-  }
-  if (num_left_out > 0) {
-    input.warnings.push_back(
-        fmt::format("{}: {} of {} records are left out, which cannot be used",
-                    options.measurements, num_left_out, file.rows.size()));
-  }
+  ASTRA_RETURN_IF_ERROR(TellOfRowsLeftOut(options, num_used, file.rows.size(),
+                                          "records", "can be used",
+                                          ", which cannot be used", input));
   input.observations = MediansOf(calls);
   return input;
 }
@@ -229,21 +231,13 @@ absl::StatusOr<CalibrationInput> ReadPhysical(
     const std::optional<Observation> one = ObservationOf(run, collective);
     if (one) all.push_back(*one);
   }
-  const size_t num_rows = run.collectives.size();
   const std::string rule = fmt::format(
-      "those of all {} ranks count, by NCCL's algorithms or straight from rank "
-      "to rank",
+      ": those of all {} ranks count, by NCCL's algorithms or straight from "
+      "rank to rank",
       run.num_ranks);
-  if (all.empty()) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: none of its {} collectives can be used: {}",
-                    options.measurements, num_rows, rule));
-  }
-  if (all.size() < num_rows) {
-    input.warnings.push_back(fmt::format(
-        "{}: {} of {} collectives are left out: {}", options.measurements,
-        num_rows - all.size(), num_rows, rule));
-  }
+  ASTRA_RETURN_IF_ERROR(TellOfRowsLeftOut(options, all.size(),
+                                          run.collectives.size(), "collectives",
+                                          "can be used" + rule, rule, input));
   input.observations = MediansOf(all);
   return input;
 }
