@@ -111,7 +111,7 @@ std::string EventsSection(const RunSubject& subject, const RunResult& run) {
   html += HtmlTable(
       "class=\"sortable\" aria-label=\"Collectives with and "
       "without the events\"",
-      {{{"module", false},
+      {{{subject.part_name(), false},
         {"phase", false},
         {"group", false},
         {"collective", false},
@@ -123,7 +123,7 @@ std::string EventsSection(const RunSubject& subject, const RunResult& run) {
   return HtmlSection("events", "What happened", html);
 }
 
-std::string PathSection(const RunResult& run) {
+std::string PathSection(const RunSubject& subject, const RunResult& run) {
   if (!run.explanation || run.explanation->path.empty()) return "";
   const SimulationResult& result = run.result;
   Rows rows;
@@ -146,7 +146,7 @@ std::string PathSection(const RunResult& run) {
                "begins when the one before it ends. They add up to the "
                "iteration.") +
           HtmlTable("class=\"sortable\" aria-label=\"Critical path\"",
-                    {{{"module", false},
+                    {{{subject.part_name(), false},
                       {"phase", false},
                       {"what", false},
                       {"count", true},
@@ -155,7 +155,8 @@ std::string PathSection(const RunResult& run) {
                     rows));
 }
 
-// The collectives of one kind that modules of one name call in one phase.
+// The collectives of one kind that modules, or nodes of a trace, of one name
+// call in one phase.
 struct CollectiveSum {
   int64_t count = 0;
   TimePs all;
@@ -196,9 +197,9 @@ CollectiveSums CollectiveSumsOf(const Topology& topology,
   return sums;
 }
 
-std::string CollectivesSection(const Topology& topology,
+std::string CollectivesSection(const RunSubject& subject,
                                const SimulationResult& result) {
-  const CollectiveSums sums = CollectiveSumsOf(topology, result);
+  const CollectiveSums sums = CollectiveSumsOf(subject.topology, result);
   if (sums.empty()) return "";
   Rows rows;
   for (const auto& [key, sum] : sums) {
@@ -218,7 +219,7 @@ std::string CollectivesSection(const Topology& topology,
                "summed over the collectives that were run. The longest gives "
                "size, algorithm and bound. collectives.csv has each.") +
           HtmlTable("class=\"sortable\" aria-label=\"Collectives\"",
-                    {{{"module", false},
+                    {{{subject.part_name(), false},
                       {"phase", false},
                       {"group", false},
                       {"collective", false},
@@ -241,8 +242,8 @@ std::string RunReport(std::string_view name, const RunSubject& subject,
     sections += BreakdownSection(subject.has_stages(), run.result);
     sections += TimelineSection(subject.has_stages(), run.result);
   }
-  sections += PathSection(run);
-  sections += CollectivesSection(subject.topology, run.result);
+  sections += PathSection(subject, run);
+  sections += CollectivesSection(subject, run.result);
   sections += LinksSection(subject.topology, run.result);
   sections += QueuesSection(subject.topology, run.network,
                             subject.network.packet.record.sample_interval);

@@ -4,6 +4,8 @@
 #ifndef ASTRA_CORE_APPS_RUN_SUBJECT_H_
 #define ASTRA_CORE_APPS_RUN_SUBJECT_H_
 
+#include <string>
+
 #include "astra-core/engine/simulation_options.h"
 #include "astra-core/run/events_file.h"
 #include "astra-core/run/fidelity.h"
@@ -26,6 +28,9 @@ struct RunSubject {
   const NetworkOptions& network;
   const RunEvents& events;
   const SimulationOptions& simulation;
+
+  // What results call the parts of which it consists.
+  std::string part_name() const { return trace != nullptr ? "node" : "module"; }
 
   // Whether it has stages of a pipeline that are simulated.
   bool has_stages() const {

@@ -150,7 +150,8 @@ TEST_F(SimaiTraceTest, AFileMadeByHandRuns) {
   EXPECT_THAT(ReadText(folder_.PathOf("out/trace.json")),
               AllOf(HasSubstr("\"all ranks\""), HasSubstr("\"rank 1\"")));
   EXPECT_THAT(ReadText(folder_.PathOf("out/report.html")),
-              AllOf(HasSubstr("2 ranks, 6 nodes"), HasSubstr("Timeline")));
+              AllOf(HasSubstr("2 ranks, 6 nodes"), HasSubstr("Timeline"),
+                    HasSubstr(">node<"), Not(HasSubstr(">module<"))));
   EXPECT_THAT(ReadText(folder_.PathOf("out/run.json")),
               HasSubstr("\"critical_path_ps\": {\n      \"DP\": 10000000,\n"
                         "      \"compute\": 9000000\n"));
