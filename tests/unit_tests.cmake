@@ -68,6 +68,7 @@ astra_test(base_test
     astra-core/base/csv_test.cc
     astra-core/base/event_queue_test.cc
     astra-core/base/files_test.cc
+    astra-core/base/json_writer_test.cc
     astra-core/base/log_test.cc
     astra-core/base/names_test.cc
     astra-core/base/parallel_test.cc
@@ -468,7 +469,6 @@ astra_test(sweep_test
 astra_test(sweep_execution_test
   SOURCES
     astra-core/sweep/execution/captured_command_test.cc
-    astra-core/sweep/execution/json_writer_test.cc
     astra-core/sweep/execution/local_scheduler_test.cc
     astra-core/sweep/execution/point_process_test.cc
     astra-core/sweep/execution/point_record_test.cc

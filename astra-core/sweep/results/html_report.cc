@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "astra-core/base/json_writer.h"
 #include "astra-core/pages/html.h"
-#include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/results/ranking.h"
 #include "fmt/core.h"
 
