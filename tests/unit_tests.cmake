@@ -84,6 +84,7 @@ astra_test(base_test
 
 astra_test(pages_test
   SOURCES
+    astra-core/pages/charts_test.cc
     astra-core/pages/pages_test.cc
     astra-core/pages/timeline_chart_test.cc
   DEPS absl::strings astra::pages)
