@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include "astra-core/base/json_writer.h"
 #include "astra-core/pages/html.h"

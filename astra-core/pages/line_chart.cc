@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
+#include <tuple>
 
 #include "astra-core/base/json_writer.h"
 #include "astra-core/pages/html.h"
