@@ -102,6 +102,7 @@ std::vector<QueuePair> SlowestPairs(const NetworkStatistics& network) {
     if (!is_new) pair->second = std::min(pair->second, sample.rate);
   }
   std::vector<QueuePair> pairs;
+  pairs.reserve(lowest.size());
   for (const auto& [pair, rate] : lowest) pairs.push_back(pair);
   std::stable_sort(pairs.begin(), pairs.end(),
                    [&](const QueuePair& a, const QueuePair& b) {
