@@ -35,9 +35,9 @@ LEAST_CONTRAST = 4.5  # WCAG 2.1, criterion 1.4.3.
 TOP = 900  # Pixels of a page in its picture in the documents, but of these
 # the part from one element to another:
 SHOWN = {"iteration": ("header", "#timeline"),
-         "packets": ("#queues", "#queues figure"),
+         "packets": ("#queues", "#queues details"),
          "plan": ("#terms", "#memory"),
-         "serving": ("header", "#latencies figure")}
+         "serving": ("header", "#latencies details")}
 Decimal = decimal.Decimal
 GIB = 2**30
 
