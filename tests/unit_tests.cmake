@@ -68,6 +68,7 @@ astra_test(base_test
     astra-core/base/csv_test.cc
     astra-core/base/event_queue_test.cc
     astra-core/base/files_test.cc
+    astra-core/base/json_writer_test.cc
     astra-core/base/log_test.cc
     astra-core/base/names_test.cc
     astra-core/base/parallel_test.cc
@@ -83,6 +84,7 @@ astra_test(base_test
 
 astra_test(pages_test
   SOURCES
+    astra-core/pages/charts_test.cc
     astra-core/pages/pages_test.cc
     astra-core/pages/timeline_chart_test.cc
   DEPS absl::strings astra::pages)
@@ -469,7 +471,6 @@ astra_test(sweep_test
 astra_test(sweep_execution_test
   SOURCES
     astra-core/sweep/execution/captured_command_test.cc
-    astra-core/sweep/execution/json_writer_test.cc
     astra-core/sweep/execution/local_scheduler_test.cc
     astra-core/sweep/execution/point_process_test.cc
     astra-core/sweep/execution/point_record_test.cc

@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "astra-core/apps/pie_chart.h"
+#include "astra-core/pages/html.h"
+#include "astra-core/pages/page.h"
+#include "astra-core/pages/pie_chart.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -57,18 +59,18 @@ std::string CommunicationChart(std::string_view name, const Program& program) {
         messages, static_cast<double>(messages) *
                       static_cast<double>(program.pipeline_message().count())};
   }
-  std::vector<PieSlice> slices;
+  PieChart chart = {{}, {"times", "MB"}};
   constexpr double kMega = 1e-6;
   for (const auto& [what, sum] : traffic) {
-    slices.push_back({what,
-                      sum.bytes,
-                      {fmt::format("{} times", sum.count),
-                       fmt::format("{:.3f} MB", sum.bytes * kMega)}});
+    chart.slices.push_back({what,
+                            sum.bytes,
+                            {fmt::format("{}", sum.count),
+                             fmt::format("{:.3f}", sum.bytes * kMega)}});
   }
-  return PieChart(name,
-                  "What a rank of the first pipeline stage communicates in an "
-                  "iteration",
-                  "en", slices);
+  constexpr std::string_view kCaption =
+      "What a rank of the first pipeline stage communicates in an iteration";
+  Page page(name);
+  return page.Html(HtmlNote(kCaption), page.Add(Draw(chart, kCaption)));
 }
 
 }  // namespace astra

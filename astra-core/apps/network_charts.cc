@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -53,18 +54,16 @@ std::vector<LinkId> LongestQueues(const NetworkStatistics& network) {
 
 // Returns the chart of the queues before `links`. Samples are joined until they
 // are few: the longest of them counts. Empty queues have no samples.
-std::string QueuesChart(const Topology& topology,
-                        const NetworkStatistics& network, TimePs interval,
-                        const std::vector<LinkId>& links) {
-  if (network.queues.empty()) return "";
+LineChart QueuesChart(const Topology& topology,
+                      const NetworkStatistics& network, TimePs interval,
+                      const std::vector<LinkId>& links) {
   const int64_t step = interval.count();
   const int64_t samples = network.queues.back().time.count() / step + 2;
   const int64_t width = step * ((samples + kMostPoints - 1) / kMostPoints);
   const auto num_bins = static_cast<size_t>(samples * step / width + 1);
   LineChart chart;
-  chart.x_name = "time ms";
-  chart.y_name = "queue kB";
-  chart.x_from_zero = true;
+  chart.x = {.name = "time ms", .from_zero = true};
+  chart.y = {.name = "queue kB", .from_zero = true};
   std::map<LinkId, size_t> line_of;
   for (const LinkId link : links) {
     if (line_of.size() == kMostLines) break;
@@ -83,7 +82,59 @@ std::string QueuesChart(const Topology& topology,
     double& y = chart.lines[line->second].points[bin].y;
     y = std::max(y, Kilobytes(sample.queue));
   }
-  return LineChartSvg(chart, "Longest queues over time");
+  return chart;
+}
+
+// Source, target and channel of a queue pair.
+using QueuePair = std::tuple<NodeId, NodeId, uint32_t>;
+
+QueuePair QueuePairOf(const RateSample& sample) {
+  return {sample.source, sample.target, sample.channel};
+}
+
+// Returns the queue pairs that congestion control slowed most, at most
+// kMostLines of them; of equal ones the lowest come first.
+std::vector<QueuePair> SlowestPairs(const NetworkStatistics& network) {
+  std::map<QueuePair, Bandwidth> lowest;
+  for (const RateSample& sample : network.rates) {
+    const auto [pair, is_new] =
+        lowest.try_emplace(QueuePairOf(sample), sample.rate);
+    if (!is_new) pair->second = std::min(pair->second, sample.rate);
+  }
+  std::vector<QueuePair> pairs;
+  pairs.reserve(lowest.size());
+  for (const auto& [pair, rate] : lowest) pairs.push_back(pair);
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [&](const QueuePair& a, const QueuePair& b) {
+                     return lowest.at(a) < lowest.at(b);
+                   });
+  pairs.resize(std::min(pairs.size(), kMostLines));
+  return pairs;
+}
+
+// Returns the chart of the rates of `pairs`. Of many samples only some are
+// drawn, evenly spread.
+LineChart RatesChart(const Topology& topology, const NetworkStatistics& network,
+                     const std::vector<QueuePair>& pairs) {
+  LineChart chart;
+  chart.x = {.name = "time ms", .from_zero = true};
+  chart.y = {.name = "allowed rate Gbps", .from_zero = true};
+  for (const QueuePair& pair : pairs) {
+    const auto& [source, target, channel] = pair;
+    std::vector<const RateSample*> samples;
+    for (const RateSample& sample : network.rates) {
+      if (QueuePairOf(sample) == pair) samples.push_back(&sample);
+    }
+    ChartLine& line = chart.lines.emplace_back();
+    line.name = fmt::format("{} -> {}", topology.NodeName(source),
+                            topology.NodeName(target));
+    const size_t step = samples.size() / size_t{kMostPoints} + 1;
+    for (size_t i = 0; i < samples.size(); i += step) {
+      line.points.push_back({.x = kMsPerUs * ToMicroseconds(samples[i]->time),
+                             .y = ToGbps(samples[i]->rate)});
+    }
+  }
+  return chart;
 }
 
 // Returns "2 to 4 MiB" for 21, or "below 2 B" for 0.
@@ -108,20 +159,20 @@ std::vector<std::string> RowOf(std::string what,
   return row;
 }
 
-std::string DistributionChart(const LogHistogram& values,
-                              std::string_view x_name, std::string_view label) {
+LineChart DistributionChart(const LogHistogram& values,
+                            std::string_view x_name) {
   constexpr double kLogRatio = 50;  // Above it the axis is logarithmic.
   LineChart chart;
-  chart.x_name = x_name;
-  chart.y_name = "% at or below";
-  chart.x_is_log = values.largest() > kLogRatio * values.Percentile(0);
+  chart.x = {.name = std::string(x_name),
+             .is_log = values.largest() > kLogRatio * values.Percentile(0)};
+  chart.y = {.name = "% at or below", .from_zero = true};
   ChartLine& line = chart.lines.emplace_back();
-  line.name = x_name;
+  line.name = "messages";
   for (int percent = 0; percent <= 100; ++percent) {
     line.points.push_back(
         {.x = values.Percentile(percent), .y = static_cast<double>(percent)});
   }
-  return LineChartSvg(chart, label);
+  return chart;
 }
 
 }  // namespace
@@ -164,7 +215,7 @@ std::string LinksSection(const Topology& topology,
 
 std::string QueuesSection(const Topology& topology,
                           const NetworkStatistics& network,
-                          std::optional<TimePs> interval) {
+                          std::optional<TimePs> interval, Page& page) {
   const std::vector<LinkId> links = LongestQueues(network);
   if (links.empty()) return "";
   Rows rows;
@@ -191,11 +242,23 @@ std::string QueuesSection(const Topology& topology,
                   {"pauses", true},
                   {"paused ms", true}}},
                 rows);
-  if (interval) html += QueuesChart(topology, network, *interval, links);
+  if (interval && !network.queues.empty()) {
+    html += page.Add(Draw(QueuesChart(topology, network, *interval, links),
+                          "Longest queues over time"));
+  }
+  if (const std::vector<QueuePair> pairs = SlowestPairs(network);
+      !pairs.empty()) {
+    html += "<h3>Sending rates</h3>\n" +
+            HtmlNote(
+                "What congestion control allows the senders that it slowed "
+                "most. rates.csv has all.") +
+            page.Add(Draw(RatesChart(topology, network, pairs),
+                          "Lowest sending rates over time"));
+  }
   return HtmlSection("queues", "Queues", html);
 }
 
-std::string MessagesSection(const MessageTimes& messages) {
+std::string MessagesSection(const MessageTimes& messages, Page& page) {
   if (messages.by_size().empty()) return "";
   const MessageDistributions all = messages.All();
   Rows rows;
@@ -203,6 +266,12 @@ std::string MessagesSection(const MessageTimes& messages) {
     rows.push_back(RowOf(SizeText(exponent), some));
   }
   if (rows.size() > 1) rows.push_back(RowOf("all", all));
+  const std::string times =
+      page.Add(Draw(DistributionChart(all.time_us, "us"),
+                    "Share of the messages that take at most a time"));
+  const std::string slowdowns =
+      page.Add(Draw(DistributionChart(all.slowdown, "time over the time alone"),
+                    "Share of the messages with at most a slowdown"));
   return HtmlSection(
       "messages", "Messages",
       HtmlNote("From the sending of a message to its arrival. The slowdown is "
@@ -218,12 +287,8 @@ std::string MessagesSection(const MessageTimes& messages) {
                       {"slowdown p99", true},
                       {"largest slowdown", true}}},
                     rows) +
-          "<h3>Completion time</h3>\n" +
-          DistributionChart(all.time_us, "us",
-                            "Share of the messages that take at most a time") +
-          "<h3>Slowdown</h3>\n" +
-          DistributionChart(all.slowdown, "time over the time alone",
-                            "Share of the messages with at most a slowdown"));
+          "<h3>Completion time</h3>\n" + times + "<h3>Slowdown</h3>\n" +
+          slowdowns);
 }
 
 }  // namespace astra

@@ -5,6 +5,7 @@
 
 #include "astra-core/apps/network_charts.h"
 #include "astra-core/pages/html.h"
+#include "astra-core/pages/page.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -71,12 +72,14 @@ std::string PatternPage(std::string_view name, const TrafficRunRequest& request,
                         const RunResult& run,
                         absl::Span<const CompletionRow> rows,
                         const MessageTimes* messages) {
+  Page page(name);
   std::string sections = CompletionsSection(rows);
-  sections += QueuesSection(request.topology, run.network,
-                            request.network.packet.record.sample_interval);
-  if (messages != nullptr) sections += MessagesSection(*messages);
+  sections +=
+      QueuesSection(request.topology, run.network,
+                    request.network.packet.record.sample_interval, page);
+  if (messages != nullptr) sections += MessagesSection(*messages, page);
   sections += LinksSection(request.topology, run.result);
-  return HtmlPage(name, FactsOf(request, run), sections);
+  return page.Html(FactsOf(request, run), sections);
 }
 
 }  // namespace astra

@@ -11,9 +11,9 @@
 
 #include "astra-core/apps/time_parts.h"
 #include "astra-core/engine/breakdown.h"
+#include "astra-core/pages/bar_chart.h"
 #include "astra-core/pages/html.h"
 #include "astra-core/pages/line_chart.h"
-#include "astra-core/pages/stacked_bars.h"
 #include "astra-core/pages/timeline_chart.h"
 #include "fmt/core.h"
 
@@ -129,7 +129,8 @@ TimelineRow RowOf(bool has_stages, const SimulationResult& result,
 
 }  // namespace
 
-std::string BreakdownSection(bool has_stages, const SimulationResult& result) {
+std::string BreakdownSection(bool has_stages, const SimulationResult& result,
+                             Page& page) {
   std::vector<StackedBar> bars;
   for (const size_t rank : RanksOf(has_stages, result)) {
     StackedBar& bar = bars.emplace_back();
@@ -147,10 +148,12 @@ std::string BreakdownSection(bool has_stages, const SimulationResult& result) {
           "{}A wait counts for its group once all ranks of the group have "
           "joined, and as late until then.",
           has_stages ? "Of each stage the rank that works longest. " : "")) +
-          StackedBars(kTimeParts, bars, "ms"));
+          page.Add(Draw(BarChart{kTimeParts, bars, "ms"},
+                        "Where the time of an iteration goes")));
 }
 
-std::string TimelineSection(bool has_stages, const SimulationResult& result) {
+std::string TimelineSection(bool has_stages, const SimulationResult& result,
+                            Page& page) {
   if (result.timeline.empty()) return "";
   std::vector<TimelineRow> rows;
   for (const size_t rank : RanksOf(has_stages, result)) {
@@ -162,20 +165,20 @@ std::string TimelineSection(bool has_stages, const SimulationResult& result) {
         "{} repetitions of the schedule went as those shown and are left out.",
         result.timeline.skipped->times));
   }
-  html += TimelineChart(kTimeParts, rows, "ms",
+  html += page.Add(Draw(TimelineChart{kTimeParts, rows, "ms"},
                         has_stages
                             ? "What a rank of each stage computes and waits for"
-                            : "What ranks compute and wait for");
+                            : "What ranks compute and wait for"));
   return HtmlSection("timeline", "Timeline", html);
 }
 
 std::string MemorySection(const Program& program,
-                          absl::Span<const StageMemory> memories) {
+                          absl::Span<const StageMemory> memories, Page& page) {
   if (memories.empty()) return "";
   constexpr double kGib = 0x1p30;
   LineChart chart;
-  chart.x_name = "slot of the schedule";
-  chart.y_name = "GiB allocated on a rank";
+  chart.x.name = "slot of the schedule";
+  chart.y = {.name = "GiB allocated on a rank", .from_zero = true};
   for (const StageMemory& memory : memories) {
     if (chart.lines.size() == kMostStages) break;
     ChartLine& line = chart.lines.emplace_back();
@@ -193,8 +196,8 @@ std::string MemorySection(const Program& program,
   }
   return HtmlSection(
       "memory", "Memory",
-      LineChartSvg(chart, "Memory of each stage over its schedule") + "<pre>" +
-          HtmlText(DescribeMemory(program, memories)) + "</pre>");
+      page.Add(Draw(chart, "Memory of each stage over its schedule")) +
+          "<pre>" + HtmlText(DescribeMemory(program, memories)) + "</pre>");
 }
 
 }  // namespace astra

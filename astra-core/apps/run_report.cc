@@ -15,6 +15,7 @@
 #include "astra-core/engine/time_limit.h"
 #include "astra-core/engine/work_rates.h"
 #include "astra-core/pages/html.h"
+#include "astra-core/pages/page.h"
 #include "astra-core/results/changes_table.h"
 #include "fmt/core.h"
 #include "workload/memory_timeline.h"
@@ -237,21 +238,23 @@ std::string CollectivesSection(const RunSubject& subject,
 
 std::string RunReport(std::string_view name, const RunSubject& subject,
                       const RunResult& run, const MessageTimes* messages) {
+  Page page(name);
   std::string sections = EventsSection(subject, run);
   if (subject.has_stages() || subject.trace != nullptr) {
-    sections += BreakdownSection(subject.has_stages(), run.result);
-    sections += TimelineSection(subject.has_stages(), run.result);
+    sections += BreakdownSection(subject.has_stages(), run.result, page);
+    sections += TimelineSection(subject.has_stages(), run.result, page);
   }
   sections += PathSection(subject, run);
   sections += CollectivesSection(subject, run.result);
   sections += LinksSection(subject.topology, run.result);
-  sections += QueuesSection(subject.topology, run.network,
-                            subject.network.packet.record.sample_interval);
-  if (messages != nullptr) sections += MessagesSection(*messages);
+  sections +=
+      QueuesSection(subject.topology, run.network,
+                    subject.network.packet.record.sample_interval, page);
+  if (messages != nullptr) sections += MessagesSection(*messages, page);
   if (run.explanation && subject.program != nullptr) {
-    sections += MemorySection(*subject.program, run.explanation->memory);
+    sections += MemorySection(*subject.program, run.explanation->memory, page);
   }
-  return HtmlPage(name, HtmlFacts(FactsOf(subject, run)), sections);
+  return page.Html(HtmlFacts(FactsOf(subject, run)), sections);
 }
 
 }  // namespace astra

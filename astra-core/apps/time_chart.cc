@@ -3,8 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include "astra-core/apps/pie_chart.h"
 #include "astra-core/base/parallel_dimension.h"
+#include "astra-core/pages/html.h"
+#include "astra-core/pages/page.h"
+#include "astra-core/pages/pie_chart.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -35,7 +37,7 @@ std::vector<PieSlice> SlicesOf(const SimulationResult& result,
   std::vector<PieSlice> slices;
   const auto add = [&slices](std::string name, TimePs time) {
     const double ms = ToMicroseconds(time) * kMsPerUs;
-    slices.push_back({std::move(name), ms, {fmt::format("{:.6f} ms", ms)}});
+    slices.push_back({std::move(name), ms, {fmt::format("{:.6f}", ms)}});
   };
   for (const ParallelDimension dimension : kParallelDimensions) {
     if (dimension == ParallelDimension::kPipeline) continue;
@@ -59,10 +61,13 @@ std::vector<PieSlice> SlicesOf(const SimulationResult& result,
 std::string TimeChart(std::string_view name, const SimulationResult& result,
                       ChartLanguage language) {
   const Words& words = kWords[static_cast<size_t>(language)];
-  return PieChart(name,
-                  fmt::format("{}: {:.6f} ms", words.iteration,
-                              ToMicroseconds(result.total()) * kMsPerUs),
-                  words.language, SlicesOf(result, words));
+  const std::string iteration =
+      fmt::format("{}: {:.6f} ms", words.iteration,
+                  ToMicroseconds(result.total()) * kMsPerUs);
+  Page page(name, words.language);
+  return page.Html(
+      HtmlNote(iteration),
+      page.Add(Draw(PieChart{SlicesOf(result, words), {"ms"}}, iteration)));
 }
 
 }  // namespace astra

@@ -9,7 +9,7 @@
 
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/engine/breakdown.h"
-#include "astra-core/pages/stacked_bars.h"
+#include "astra-core/pages/bar_chart.h"
 
 namespace astra {
 
@@ -18,8 +18,8 @@ inline constexpr BarPart kTimeParts[] = {
     {"compute", "#0072b2"},    {"slowed", "#56b4e9"},
     {"TP", "#e69f00"},         {"CP", "#f0e442"},
     {"EP and ETP", "#d55e00"}, {"DP", "#cc79a7"},
-    {"late", "#332288"},       {"messages", "#009e73"},
-    {"bubble", "#999999"},     {"CPU and copies", "#882255"},
+    {"late", "#7a5fd0"},       {"messages", "#009e73"},
+    {"bubble", "#999999"},     {"CPU and copies", "#b03a68"},
     {"idle", "#cccccc"}};
 
 // Returns the position in kTimeParts of a wait for a collective of `dimension`,

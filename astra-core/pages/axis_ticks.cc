@@ -9,14 +9,10 @@
 namespace astra {
 
 double AxisTicks::At(double value) const {
-  const double low = values.front();
-  const double high = values.back();
-  return is_log ? std::log(value / low) / std::log(high / low)
-                : (value - low) / (high - low);
+  return (value - values.front()) / (values.back() - values.front());
 }
 
 std::string AxisTicks::Text(double value) const {
-  if (is_log) return fmt::format("{:g}", value);
   return fmt::format("{:.{}f}", value, decimals);
 }
 
@@ -43,19 +39,6 @@ AxisTicks RoundTicks(double low, double high, int steps) {
     ticks.values.push_back(static_cast<double>(i) * step);
   }
   return ticks;
-}
-
-AxisTicks LogTicks(double low, double high) {
-  AxisTicks ticks;
-  ticks.is_log = true;
-  for (double power = std::pow(10, std::floor(std::log10(low)));; power *= 10) {
-    for (const double factor : {1.0, 2.0, 5.0}) {
-      const double tick = factor * power;
-      if (tick <= low) ticks.values.clear();
-      ticks.values.push_back(tick);
-      if (tick >= high && ticks.values.size() > 1) return ticks;
-    }
-  }
 }
 
 }  // namespace astra

@@ -12,8 +12,7 @@ namespace astra {
 // last at or above them.
 struct AxisTicks {
   std::vector<double> values;
-  int decimals = 0;     // Digits behind the point that tell the ticks apart.
-  bool is_log = false;  // Equal ratios are equally long.
+  int decimals = 0;  // Digits behind the point that tell the ticks apart.
 
   // Returns the place of `value`: 0 at the first tick and 1 at the last.
   double At(double value) const;
@@ -23,10 +22,6 @@ struct AxisTicks {
 // Returns ticks at equal distances of 1, 2 or 5 times a power of ten, about
 // `steps` of them from `low` to `high`. Requires finite numbers, low <= high.
 AxisTicks RoundTicks(double low, double high, int steps);
-
-// Returns the ticks of a logarithmic axis: 1, 2 and 5 times powers of ten.
-// Requires 0 < low <= high.
-AxisTicks LogTicks(double low, double high);
 
 }  // namespace astra
 

@@ -8,10 +8,9 @@
 
 namespace astra {
 
-// Contents of the files page.html, sort_tables.js and zoom_timelines.js.
-std::string_view PageTemplate();
-std::string_view SortTablesScript();
-std::string_view ZoomTimelinesScript();
+// Contents of the files colours.css and page.css.
+std::string_view ColoursStyle();
+std::string_view PartsStyle();
 
 namespace {
 
@@ -59,18 +58,12 @@ std::string FillPage(std::string_view page,
   return filled += page;
 }
 
-std::string HtmlPage(std::string_view name, std::string_view facts,
-                     std::string_view sections) {
-  const std::string title = HtmlText(name);
-  return FillPage(PageTemplate(),
-                  std::vector<PagePlace>{
-                      {"@name@", title},
-                      {"@style@", std::string(PageStyle())},
-                      {"@name@", title},
-                      {"@facts@", std::string(facts)},
-                      {"@sections@", std::string(sections)},
-                      {"@script@", std::string(SortTablesScript()) +
-                                       std::string(ZoomTimelinesScript())}});
+std::string PageStyle() {
+  return std::string(ColoursStyle()) + std::string(PartsStyle());
+}
+
+std::string HtmlLabel(std::string_view text) {
+  return fmt::format("aria-label=\"{}\"", HtmlText(text));
 }
 
 std::string HtmlSection(std::string_view id, std::string_view title,

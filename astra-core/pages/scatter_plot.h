@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "astra-core/pages/plot_axes.h"
-
 namespace astra {
 
 struct ScatterPoint {
@@ -32,11 +30,6 @@ struct ScatterPlot {
   std::optional<ScatterLimit> limit;  // A line across the plot.
   bool is_log = false;                // Both axes are logarithmic.
 };
-
-// Returns axes whose ticks hold all points and the limit, with about
-// `steps_across` and `steps_up` ticks, where they are not logarithmic. Requires
-// a point.
-PlotAxes AxesOf(const ScatterPlot& plot, int steps_across, int steps_up);
 
 }  // namespace astra
 

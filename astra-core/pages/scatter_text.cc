@@ -1,5 +1,6 @@
 #include "astra-core/pages/scatter_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <string_view>
@@ -43,6 +44,17 @@ std::vector<std::string> PlaneOf(const ScatterPlot& plot,
   return plane;
 }
 
+// Returns about `steps` ticks that hold `member` of all points.
+AxisTicks TicksOf(const ScatterPlot& plot, double ScatterPoint::*member,
+                  int steps) {
+  const auto [low, high] = std::minmax_element(
+      plot.points.begin(), plot.points.end(),
+      [member](const ScatterPoint& a, const ScatterPoint& b) {
+        return a.*member < b.*member;
+      });
+  return RoundTicks((*low).*member, (*high).*member, steps);
+}
+
 std::string LineOfTicks(const AxisTicks& ticks, std::string_view name) {
   std::string line(kScatterTextWidth, ' ');
   const auto put = [&line](int at, std::string_view text) {
@@ -66,7 +78,8 @@ std::string LineOfTicks(const AxisTicks& ticks, std::string_view name) {
 std::string ScatterText(const ScatterPlot& plot) {
   constexpr int kStepsAcross = 5;
   constexpr int kStepsUp = 4;
-  const auto [across, up] = AxesOf(plot, kStepsAcross, kStepsUp);
+  const AxisTicks across = TicksOf(plot, &ScatterPoint::x, kStepsAcross);
+  const AxisTicks up = TicksOf(plot, &ScatterPoint::y, kStepsUp);
   const std::vector<std::string> plane = PlaneOf(plot, across, up);
   std::vector<std::string> names(kRows);
   for (const double tick : up.values) {

@@ -19,10 +19,10 @@ namespace astra {
 inline constexpr int kScatterTextWidth = 80;
 inline constexpr int kScatterTextHeight = 15;  // Lines.
 
-// Returns the plot without its limit. A point is its mark if that is one
-// character, or else "*" on the front and "." elsewhere. Of points in one place
-// one with a mark is drawn, or else one of the front, or else the first.
-// Requires a point.
+// Returns the plot without its limit, on linear axes. A point is its mark if
+// that is one character, or else "*" on the front and "." elsewhere. Of points
+// in one place one with a mark is drawn, or else one of the front, or else the
+// first. Requires a point.
 std::string ScatterText(const ScatterPlot& plot);
 
 }  // namespace astra

@@ -1,15 +1,14 @@
 #include "astra-core/pages/timeline_chart.h"
 
 #include <algorithm>
+#include <cstdint>
 
-#include "astra-core/base/append_format.h"
+#include "astra-core/base/json_writer.h"
 #include "astra-core/pages/html.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {
-
-constexpr double kRowHeight = 22;
-constexpr double kWidth = 1000;
 
 // Joins spans that are shorter than `least` with the one before, unless that is
 // long. The longer of two gives its kind.
@@ -52,82 +51,67 @@ std::vector<TimelineRow> Thinned(absl::Span<const TimelineRow> rows,
   return thinned;
 }
 
-std::string LegendOf(absl::Span<const BarPart> kinds,
-                     absl::Span<const TimelineRow> rows) {
-  std::vector<bool> occurs(kinds.size());
-  for (const TimelineRow& row : rows) {
-    for (const TimelineSpan& span : row.spans) occurs[span.kind] = true;
+void WriteKinds(absl::Span<const BarPart> kinds, JsonWriter& json) {
+  json.Key("kinds").BeginArray();
+  for (const BarPart& kind : kinds) {
+    json.BeginObject()
+        .Field("name", kind.name)
+        .Field("colour", kind.colour)
+        .EndObject();
   }
-  std::string html = "<p class=\"legend note\">";
-  for (size_t i = 0; i < kinds.size(); ++i) {
-    if (!occurs[i]) continue;
-    AppendFormat(&html,
-                 "<span><span class=\"swatch\" style=\"background:{}\"></span> "
-                 "{}</span>\n",
-                 kinds[i].colour, HtmlText(kinds[i].name));
-  }
-  return html + "</p>\n";
+  json.EndArray();
 }
 
-// Returns the times that the left edge, the right edge and three places between
-// stand for; the script keeps them as readers zoom.
-std::string TicksOf(double end) {
-  constexpr int kSteps = 4;
-  std::string html = "<p class=\"ticks note\" aria-hidden=\"true\">";
-  for (int i = 0; i <= kSteps; ++i) {
-    AppendFormat(&html, "<span>{:.6g}</span>", end * i / kSteps);
+std::string NumbersOf(const TimelineChart& chart,
+                      absl::Span<const TimelineRow> rows,
+                      std::string_view label) {
+  std::vector<std::vector<std::string>> cells;
+  for (const TimelineRow& row : rows) {
+    for (const TimelineSpan& span : row.spans) {
+      cells.push_back({row.name, fmt::format("{:.6f}", span.begin),
+                       fmt::format("{:.6f}", span.end),
+                       std::string(chart.kinds[span.kind].name), span.title});
+    }
   }
-  return html + "</p>";
+  return HtmlTable(
+      HtmlLabel(label),
+      std::vector<HtmlColumn>{{"row", false},
+                              {fmt::format("begin {}", chart.unit), true},
+                              {fmt::format("end {}", chart.unit), true},
+                              {"kind", false},
+                              {"what", false}},
+      cells);
 }
 
 }  // namespace
 
-std::string TimelineChart(absl::Span<const BarPart> kinds,
-                          absl::Span<const TimelineRow> rows,
-                          std::string_view unit, std::string_view label) {
+DrawnChart Draw(const TimelineChart& chart, std::string_view label) {
   double end = 0;
-  for (const TimelineRow& row : rows) {
+  for (const TimelineRow& row : chart.rows) {
     if (!row.spans.empty()) end = std::max(end, row.spans.back().end);
   }
-  if (end == 0) return HtmlNote("Nothing takes any time.");
-  const std::vector<TimelineRow> thinned = Thinned(rows, end);
-  const double height = kRowHeight * static_cast<double>(rows.size());
-  std::string html = LegendOf(kinds, thinned);
-  AppendFormat(&html,
-               "<div class=\"timeline\" data-end=\"{:.9g}\" data-unit=\"{}\">"
-               "<div class=\"names\">",
-               end, HtmlText(unit));
+  const std::vector<TimelineRow> rows = Thinned(chart.rows, end);
+  JsonWriter json(JsonCharacters::kAscii);
+  json.BeginObject()
+      .Field("kind", "timeline")
+      .Field("label", label)
+      .Field("unit", chart.unit);
+  WriteKinds(chart.kinds, json);
+  json.Key("rows").BeginArray();
   for (const TimelineRow& row : rows) {
-    AppendFormat(&html, "<span>{}</span>", HtmlText(row.name));
-  }
-  AppendFormat(&html,
-               "</div><svg viewBox=\"0 0 {:g} {:g}\" style=\"height:{:g}px\" "
-               "preserveAspectRatio=\"none\" tabindex=\"0\" role=\"img\" "
-               "aria-label=\"{}\">\n",
-               kWidth, height, height, HtmlText(label));
-  for (size_t i = 0; i < thinned.size(); ++i) {
-    for (const TimelineSpan& span : thinned[i].spans) {
-      AppendFormat(&html,
-                   "<rect x=\"{:.4f}\" y=\"{:g}\" width=\"{:.4f}\" "
-                   "height=\"{:g}\" fill=\"{}\">",
-                   span.begin / end * kWidth,
-                   kRowHeight * static_cast<double>(i) + 1,
-                   (span.end - span.begin) / end * kWidth, kRowHeight - 2,
-                   kinds[span.kind].colour);
-      if (!span.title.empty()) {
-        AppendFormat(&html, "<title>{}</title>", HtmlText(span.title));
-      }
-      html += "</rect>\n";
+    json.BeginObject().Field("name", row.name).Key("spans").BeginArray();
+    for (const TimelineSpan& span : row.spans) {
+      json.BeginArray()
+          .Number(span.begin, kChartDigits)
+          .Number(span.end, kChartDigits)
+          .Integer(static_cast<int64_t>(span.kind));
+      if (!span.title.empty()) json.Text(span.title);
+      json.EndArray();
     }
+    json.EndArray().EndObject();
   }
-  html += "</svg>" + TicksOf(end);
-  AppendFormat(&html,
-               "<p class=\"window note\" aria-live=\"polite\">0 to {:.6g} "
-               "{}</p></div>\n",
-               end, HtmlText(unit));
-  return html + HtmlNote(
-                    "Zoom with the wheel, or + and -; move with the mouse, or "
-                    "the arrow keys; 0 shows all.");
+  json.EndArray().EndObject();
+  return {json.text(), NumbersOf(chart, rows, label)};
 }
 
 }  // namespace astra

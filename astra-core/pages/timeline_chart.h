@@ -1,5 +1,8 @@
-// Draws what several ranks did over time, one row for each, within a page of
-// HtmlPage(). Readers zoom and move with the wheel, the mouse or the keyboard.
+// What several ranks did over time, one row for each.
+//
+//   charts.Add(Draw(TimelineChart{.kinds = kTimeParts, .rows = rows, .unit =
+//   "ms"},
+//                   "What ranks compute and wait for"));
 
 #ifndef ASTRA_CORE_PAGES_TIMELINE_CHART_H_
 #define ASTRA_CORE_PAGES_TIMELINE_CHART_H_
@@ -10,7 +13,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "astra-core/pages/stacked_bars.h"
+#include "astra-core/pages/bar_chart.h"
+#include "astra-core/pages/drawn_chart.h"
 
 namespace astra {
 
@@ -26,16 +30,20 @@ struct TimelineRow {
   std::vector<TimelineSpan> spans;  // In order, without overlaps.
 };
 
+struct TimelineChart {
+  absl::Span<const BarPart> kinds;
+  absl::Span<const TimelineRow> rows;
+  std::string_view unit;
+};
+
 // Most spans of all rows; shorter ones are drawn as one with the next.
 inline constexpr size_t kMostTimelineSpans = 6000;
 
-// Returns the rows on one scale from 0 to the last end, in `unit`, with a
-// legend of the kinds that occur. `label` says in words what it shows. Spans
-// too short to be seen are joined with those next to them, and then have no
-// title.
-std::string TimelineChart(absl::Span<const BarPart> kinds,
-                          absl::Span<const TimelineRow> rows,
-                          std::string_view unit, std::string_view label);
+// Returns the rows on one scale from 0 to the last end. `label` says in words
+// what the chart shows, and names its table. Spans too short to be seen are
+// joined with those next to them, and then have no title. Requires a span that
+// takes time.
+DrawnChart Draw(const TimelineChart& chart, std::string_view label);
 
 }  // namespace astra
 

@@ -16,6 +16,9 @@ smartquotes = False  # "--option" is no dash.
 
 html_theme = "theme"
 html_theme_path = ["."]
+# The site has the colours of the pages that programs write.
+html_static_path = ["../../astra-core/pages/colours.css"]
+html_css_files = ["colours.css"]
 html_title = "simai-cpp"
 html_use_index = False
 html_copy_source = False

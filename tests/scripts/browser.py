@@ -28,7 +28,8 @@ ARGUMENTS = [
 # The key under which WebDriver names an element.
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 ENTER = "\ue007"
-LEFT, RIGHT = "\ue012", "\ue014"
+SHIFT = "\ue008"
+LEFT, UP, RIGHT, DOWN = "\ue012", "\ue013", "\ue014", "\ue015"
 
 
 def missing():
@@ -105,13 +106,18 @@ class Browser:
     def click(self, element):
         self._post(f"/element/{element[ELEMENT]}/click", {})
 
-    def press(self, element, key):
-        """Presses a key while `element` has the focus."""
+    def press(self, element, *keys):
+        """Presses keys, all at once, while `element` has the focus."""
         self.run("arguments[0].focus()", element)
         self._post("/actions", {"actions": [
             {"type": "key", "id": "keyboard",
-             "actions": [{"type": "keyDown", "value": key},
-                         {"type": "keyUp", "value": key}]}]})
+             "actions": [*({"type": "keyDown", "value": key} for key in keys),
+                         *({"type": "keyUp", "value": key}
+                           for key in reversed(keys))]}]})
+
+    def run_scripts(self, wanted):
+        """Makes the next pages run their scripts, or not."""
+        self._devtools("Emulation.setScriptExecutionDisabled", value=not wanted)
 
     def log(self, kind):
         """Returns the entries since the last call: "browser" is the console."""

@@ -14,28 +14,35 @@ function factsOf() {
     (name) => [textOf(name), textOf(name.nextElementSibling)]));
 }
 
-// Returns the stacked bars of a section: name, parts in words, whole.
-function barsOf(section) {
-  return [...document.querySelectorAll(`#${section} .bar`)].map((bar) => ({
-    name: textOf(bar.previousElementSibling),
-    words: bar.getAttribute("aria-label"),
-    whole: textOf(bar.nextElementSibling),
-  }));
+// Returns the charts of a page: what is drawn of each, how many shapes and
+// texts that took, what it is called, and the rows of its table if it has one.
+function chartsOf() {
+  const block = document.getElementById("charts");
+  return JSON.parse(block ? block.textContent : "[]").map((spec, at) => {
+    const figure = document.querySelector(`figure[data-chart="${at}"]`);
+    const plane = figure.querySelector(".plane");
+    const details = figure.nextElementSibling;
+    const table = details && details.matches("details") &&
+      details.querySelector("table");
+    return {
+      spec, shapes: figure.querySelectorAll("svg path").length,
+      texts: figure.querySelectorAll("svg text").length,
+      role: plane.getAttribute("role"), label: plane.ariaLabel,
+      rows: table ? [...table.tBodies[0].rows].map((row) =>
+        [...row.cells].map(textOf)) : null,
+      caption: table ? table.ariaLabel : null,
+    };
+  });
 }
+
+// Returns what a chart says below it.
+const saidBy = (plane) =>
+  textOf(plane.parentElement.querySelector("output"));
 
 // Returns how a table says that it is sorted by a column, and the column.
 function columnOf(table, at) {
   return [table.tHead.rows[0].cells[at].getAttribute("aria-sort"),
     [...table.tBodies[0].rows].map((row) => textOf(row.cells[at]))];
-}
-
-// Returns what a timeline shows: place and width as shares, and its note.
-function windowOf(chart) {
-  const box = chart.viewBox.baseVal;
-  return {
-    share: [box.x / 1000, box.width / 1000],
-    note: textOf(chart.parentElement.querySelector(".window")),
-  };
 }
 
 // Returns where on the page one element begins and another ends, with a margin.
@@ -50,9 +57,8 @@ const start = (element) => element.outerHTML.slice(0, 100);
 
 // Returns the charts that say nothing to those who cannot see them.
 function withoutWords() {
-  return [...document.querySelectorAll("svg, .bar")].filter((chart) =>
-    chart.getAttribute("aria-hidden") !== "true" &&
-    !(chart.getAttribute("role") === "img" && chart.ariaLabel) &&
+  return [...document.querySelectorAll("svg, .plane")].filter((chart) =>
+    !chart.closest("[aria-hidden=true]") && !chart.ariaLabel &&
     !chart.querySelector(":scope > title")).map(start);
 }
 

@@ -2,8 +2,9 @@
 """Opens the pages that the programs write in a browser, as readers do.
 
 Each page must come without complaint and without network, be readable in light
-and dark, have its charts in words, sort and zoom by mouse and keyboard, and
-show the numbers of the files beside it. Skips where Chromium is not installed.
+and dark, have its charts in words, let readers sort tables, read charts and zoom
+by keyboard, and show the numbers of the files beside it, in tables also without
+scripts. Skips where Chromium is not installed.
 
 Usage: report_pages_test.py --bin DIR [--screenshots FOLDER]
 
@@ -34,8 +35,9 @@ LEAST_CONTRAST = 4.5  # WCAG 2.1, criterion 1.4.3.
 TOP = 900  # Pixels of a page in its picture in the documents, but of these
 # the part from one element to another:
 SHOWN = {"iteration": ("header", "#timeline"),
-         "packets": ("#queues", "#queues"),
-         "serving": ("header", "#latencies svg")}
+         "packets": ("#queues", "#queues details"),
+         "plan": ("#terms", "#memory"),
+         "serving": ("header", "#latencies details")}
 Decimal = decimal.Decimal
 GIB = 2**30
 
@@ -135,6 +137,81 @@ class Pages(unittest.TestCase):
                 top, bottom = self.ask("placeOf", *SHOWN[name])
             (SCREENSHOTS / f"{name}.png").write_bytes(
                 self.browser.picture(top, bottom))
+        self.check_charts()
+        self.assertEqual(self.browser.log("browser"), [])
+
+    def check_charts(self):
+        """Charts are drawn, say what their tables say, and heed the keyboard."""
+        planes = self.browser.find("figure[data-chart] .plane")
+        for chart, plane in zip(self.ask("chartsOf"), planes, strict=True):
+            spec = chart["spec"]
+            self.assertEqual(chart["role"], "application")
+            self.assertTrue(chart["label"].startswith(spec["label"]))
+            self.assertGreater(chart["shapes"], 1, spec["label"])
+            if chart["rows"] is None:
+                self.assertIn("has the numbers", spec["label"])
+            else:
+                self.assertEqual(chart["caption"], spec["label"])
+                self.check_numbers(spec, chart["rows"])
+            self.check_keys(spec, plane)
+
+    def check_numbers(self, spec, rows):
+        """What is drawn are the numbers of the table."""
+        if spec["kind"] == "pie":
+            drawn = [[slice["name"]] for slice in spec["slices"]]
+        elif spec["kind"] == "bars":
+            drawn = [[bar["name"], *bar["parts"], bar["whole"]]
+                     for bar in spec["bars"]]
+        elif spec["kind"] == "timeline":
+            drawn = [[row["name"], begin, end, spec["kinds"][kind]["name"]]
+                     for row in spec["rows"]
+                     for begin, end, kind, *_ in row["spans"]]
+        else:
+            drawn = self.points_of(spec["lines"])
+        self.assertEqual(len(rows), len(drawn))
+        for row, expected in zip(rows, drawn):
+            for cell, value in zip(row, expected):
+                if isinstance(value, str):
+                    self.assertEqual(cell, value)
+                    continue
+                # The table has fewer digits, or the chart has: nine.
+                digits = -Decimal(cell).as_tuple().exponent
+                self.assertAlmostEqual(
+                    float(cell), value, msg=(row, expected),
+                    delta=0.51 * 10.0**-digits + 1e-8 * abs(value))
+
+    @staticmethod
+    def points_of(lines):
+        """Returns points as their table has them; see line_chart.cc."""
+        for shared in (0, 1):
+            columns = [[point[shared] for point in line["points"]]
+                       for line in lines]
+            if all(column == columns[0] for column in columns):
+                others = [[point[1 - shared] for point in line["points"]]
+                          for line in lines]
+                return list(zip(columns[0], *others))
+        return [[line["name"], *point[:2]] for line in lines
+                for point in line["points"]]
+
+    def check_keys(self, spec, plane):
+        """Arrows read the first number, and zooming says what is shown."""
+        self.browser.press(plane, browsers.RIGHT)
+        said = self.ask("saidBy", plane)
+        first = {"pie": "slices", "bars": "bars", "timeline": "rows",
+                 "lines": "lines"}[spec["kind"]]
+        if spec["kind"] != "lines" or len(spec["lines"][0]["points"][0]) < 4:
+            self.assertTrue(said.startswith(spec[first][0]["name"]), said)
+        else:
+            self.assertEqual(said, spec["lines"][0]["points"][0][3])
+        if spec["kind"] == "pie":
+            return
+        self.browser.press(plane, "0")
+        whole = self.ask("saidBy", plane)
+        self.assertRegex(whole, r": \S+ to \S+$")
+        self.browser.press(plane, "+")
+        self.assertNotEqual(self.ask("saidBy", plane), whole)
+        self.browser.press(plane, "0")
+        self.assertEqual(self.ask("saidBy", plane), whole)
 
     def check_sorting(self):
         """Tables sort by a click, and back by the Enter key."""
@@ -164,21 +241,32 @@ class Pages(unittest.TestCase):
         self.assertEqual(numbers, sorted(numbers, reverse=order != "ascending"))
 
     def check_zoom(self, total):
-        (chart,) = self.browser.find(".timeline svg")
-        self.same(self.browser.run(
-            "return arguments[0].parentElement.dataset.end", chart), total,
-            "the end of the timeline")
-        self.assertEqual(
-            self.browser.run("return arguments[0].tabIndex", chart), 0)
-        whole = self.ask("windowOf", chart)
-        half = [0.25, 0.5]
-        for key, expected in (("+", half), (browsers.RIGHT, [0.375, 0.5]),
-                              (browsers.LEFT, half), ("-", [0, 1]),
-                              ("+", half), ("0", [0, 1])):
-            self.browser.press(chart, key)
-            window = self.ask("windowOf", chart)
-            self.assertEqual(window["share"], expected, key)
-        self.assertEqual(window, whole)
+        """The timeline zooms and moves, and readers walk through its spans."""
+        (plane,) = self.browser.find("#timeline .plane")
+        (chart,) = [chart["spec"] for chart in self.ask("chartsOf")
+                    if chart["spec"]["kind"] == "timeline"]
+        end = max(row["spans"][-1][1] for row in chart["rows"])
+        self.assertLessEqual(abs(Decimal(end) / total - 1), Decimal("1e-8"))
+        half = (0.25, 0.75)
+        moved = (0.375, 0.875)
+        for keys, shares in ((["+"], half), ([browsers.SHIFT, browsers.RIGHT], moved),
+                             ([browsers.SHIFT, browsers.LEFT], half),
+                             (["-"], (0, 1)), (["+"], half), (["0"], (0, 1))):
+            self.browser.press(plane, *keys)
+            said = self.ask("saidBy", plane).removeprefix("ms: ").split(" to ")
+            for text, share in zip(said, shares, strict=True):
+                self.assertAlmostEqual(float(text), share * end,
+                                       delta=1e-5 * end)
+        rows = chart["rows"]
+        self.browser.press(plane, browsers.DOWN)
+        for key, row, span in ((browsers.UP, 0, 0), (browsers.RIGHT, 0, 1),
+                               (browsers.DOWN, 1, 1), (browsers.LEFT, 1, 0)):
+            self.browser.press(plane, key)
+            begin, end, kind, *text = rows[row]["spans"][span]
+            what = text[0] if text else chart["kinds"][kind]["name"]
+            said = self.ask("saidBy", plane)
+            self.assertTrue(said.startswith(f"{rows[row]['name']}, "), said)
+            self.assertIn(f" ms: {what}", said)
 
     # --- Runs of a workload.
 
@@ -240,16 +328,14 @@ class Pages(unittest.TestCase):
                 part = row["group"]
             sums[f"stage {row['stage']}, rank {row['rank']}", part] += (
                 Decimal(row["time_us"]) / 1000)
-        bars = self.ask("barsOf", "time")
-        self.assertEqual({bar["name"] for bar in bars},
+        bars = self.table("Where the time of an iteration goes")
+        self.assertEqual({bar["bar"] for bar in bars},
                          {name for name, _ in sums})
         for bar in bars:
-            shown = dict(part.removesuffix(" ms").rsplit(" ", 1)
-                         for part in bar["words"].split(", "))
-            for part, value in shown.items():
-                self.assertAlmostEqual(
-                    float(value) / float(sums.pop((bar["name"], part))), 1,
-                    delta=5.1e-4)
+            for column, value in bar.items():
+                if column.endswith(" ms"):
+                    part = bar["bar"], column.removesuffix(" ms")
+                    self.same(value, sums.pop(part, 0), bar)
         self.assertEqual(sum(sums.values()), 0)
 
     def check_memory(self, folder):
@@ -271,6 +357,19 @@ class Pages(unittest.TestCase):
         self.open(folder / "report.html", "quick-start")
         self.check_run(folder)
         self.assertEqual(self.check_sorting(), 2)
+
+    def test_a_page_without_scripts(self):
+        self.make(*QUICK_START, "--report", "-v", "-o", "plain")
+        self.addCleanup(self.browser.run_scripts, True)
+        self.browser.run_scripts(False)
+        for name, labels in (
+                ("report", ["Collectives", "The busiest links"]),
+                ("chart", ["one iteration: "])):
+            self.browser.open(self.folder / f"plain/{name}.html")
+            for label in labels:
+                self.assertGreater(len(self.browser.find(
+                    f"table[aria-label^='{label}'] tbody tr")), 0)
+            self.assertEqual(self.browser.find("figure svg"), [])
 
     def test_a_large_iteration(self):
         folder = self.folder / "large"
@@ -402,6 +501,12 @@ class Pages(unittest.TestCase):
         points = list((folder / "points").iterdir())
         self.assertEqual(len(points), 6)
         self.assertEqual(shown, len(points))
+        for section, said in (("best", "compute "), ("steps", "compute "),
+                              ("pareto", "Point ")):
+            (plane,) = self.browser.find(f"#{section} > :not(#steps) .plane, "
+                                         f"#{section} > figure .plane")
+            self.browser.press(plane, browsers.RIGHT)
+            self.assertIn(said, self.ask("saidBy", plane))
 
     # --- Plans and served requests.
 
@@ -418,8 +523,9 @@ class Pages(unittest.TestCase):
         for row, plan in zip(table, plans):
             self.assertEqual({name: row[name] for name in columns},
                              {name: plan[key] for name, key in columns.items()})
-        for at, bar in enumerate(self.ask("barsOf", "terms")):
-            self.assertEqual(bar["name"].split(":")[0], str(at + 1))
+        bars = self.table("Where the time of an iteration goes")
+        for at, bar in enumerate(bars):
+            self.assertEqual(bar["bar"].split(":")[0], str(at + 1))
             self.same(bar["whole"].removesuffix(" s"),
                       plans[at]["iteration_s"], bar)
         self.assertGreaterEqual(self.check_sorting(), 1)
@@ -438,9 +544,9 @@ class Pages(unittest.TestCase):
         ttft = self.table("Time to the first token: share of them at or below "
                           "a time")
         self.assertEqual(len(ttft), 101)
-        self.same(ttft[100]["ttft ms"], Decimal(metrics["ttft_max"]) / 1000,
+        self.same(ttft[100]["ms"], Decimal(metrics["ttft_max"]) / 1000,
                   "the longest")
-        (steps, *_) = self.ask("barsOf", "bounds")
+        (steps, *_) = self.table("What bounds the steps")
         self.same(steps["whole"].removesuffix(" s"), sum(
             Decimal(value) for name, value in metrics.items()
             if name.startswith("step_")), "steps")

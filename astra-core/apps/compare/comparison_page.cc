@@ -9,8 +9,9 @@
 
 #include "astra-core/apps/compare/run_comparison.h"
 #include "astra-core/apps/time_parts.h"
+#include "astra-core/pages/bar_chart.h"
 #include "astra-core/pages/html.h"
-#include "astra-core/pages/stacked_bars.h"
+#include "astra-core/pages/page.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -47,14 +48,15 @@ StackedBar BarOf(const FinishedRun& run) {
   return BarOf(run.label, std::move(parts));
 }
 
-std::string TimeSection(absl::Span<const FinishedRun> runs) {
+std::string TimeSection(absl::Span<const FinishedRun> runs, Page& page) {
   std::vector<StackedBar> bars;
   for (const FinishedRun& run : runs) bars.push_back(BarOf(run));
   std::string html =
       HtmlNote(
           "Of the rank that finishes last. A wait counts for the group "
           "that it is for.") +
-      StackedBars(kTimeParts, bars, "ms");
+      page.Add(Draw(BarChart{kTimeParts, bars, "ms"},
+                    "Where the time of each run goes"));
   std::map<uint32_t, std::vector<StackedBar>> stages;
   for (const FinishedRun& run : runs) {
     for (const StageBreakdown& time : run.stages) {
@@ -73,7 +75,8 @@ std::string TimeSection(absl::Span<const FinishedRun> runs) {
           "Of each stage the rank that works longest. A wait counts for its "
           "group once all ranks of the group have joined, and as late until "
           "then.") +
-      StackedBars(kTimeParts, bars, "ms");
+      page.Add(Draw(BarChart{kTimeParts, bars, "ms"},
+                    "Where the time of each stage goes, run by run"));
   return HtmlSection("time", "Where the time goes", html);
 }
 
@@ -95,11 +98,12 @@ std::string ComparisonPage(std::string_view name,
     facts.emplace_back(run.label, fmt::format("{}: {:.6f} ms", run.summary.name,
                                               *run.summary.figures.front()));
   }
+  Page page(name);
   std::string sections =
       HtmlSection("figures", "Summary",
                   HtmlNote("Differences are from the first run.") +
                       Html(CompareFigures(runs), "Figures of the runs", 1));
-  sections += TimeSection(runs);
+  sections += TimeSection(runs, page);
   const ComparisonTable collectives = CompareCollectives(runs);
   if (!collectives.rows.empty()) {
     sections += HtmlSection(
@@ -110,7 +114,7 @@ std::string ComparisonPage(std::string_view name,
             Html(collectives, "Collectives by group and kind", 2));
   }
   sections += InputsSection(runs);
-  return HtmlPage(name, HtmlFacts(facts), sections);
+  return page.Html(HtmlFacts(facts), sections);
 }
 
 }  // namespace astra

@@ -11,9 +11,10 @@
 #include "astra-core/apps/plan/plan_report.h"
 #include "astra-core/base/append_format.h"
 #include "astra-core/base/csv_reader.h"
+#include "astra-core/pages/bar_chart.h"
 #include "astra-core/pages/html.h"
-#include "astra-core/pages/scatter_svg.h"
-#include "astra-core/pages/stacked_bars.h"
+#include "astra-core/pages/page.h"
+#include "astra-core/pages/scatter_chart.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -145,7 +146,7 @@ std::string PlansSection(const SimaiPlannerOptions& options,
 }
 
 std::string TermsSection(const SimaiPlannerOptions& options,
-                         const std::vector<Plan>& plans) {
+                         const std::vector<Plan>& plans, Page& page) {
   std::vector<StackedBar> bars;
   for (size_t i = 0; i < std::min(kBars, plans.size()); ++i) {
     const Plan& plan = plans[i];
@@ -156,19 +157,20 @@ std::string TermsSection(const SimaiPlannerOptions& options,
          fmt::format("{:.4f} s", plan.seconds)});
   }
   return HtmlSection("terms", "Where the time goes",
-                     StackedBars(kTerms, bars, "s"));
+                     page.Add(Draw(BarChart{kTerms, bars, "s"},
+                                   "Where the time of an iteration goes")));
 }
 
 std::string MemorySection(const SimaiPlannerOptions& options,
-                          const std::vector<Plan>& plans) {
+                          const std::vector<Plan>& plans, Page& page) {
   const size_t shown = std::min(kMostPagePlans, plans.size());
   const ScatterPlot plot = PlotOfMemory(options, {plans.data(), shown});
   return HtmlSection(
       "memory", "Time and memory",
       HtmlNote("A number is the rank of a plan that no other beats in both.") +
-          ScatterSvg(plot,
-                     "Reserved memory against the time of an iteration; the "
-                     "table of plans has the numbers"));
+          page.Add(Draw(plot, "other plans", "plans that no other beats",
+                        "Reserved memory against the time of an iteration; the "
+                        "table of plans has the numbers")));
 }
 
 std::string ReasonsSection(const SimaiPlannerOptions& options,
@@ -214,7 +216,7 @@ std::string LeftOutSection(const SimaiPlannerOptions& options,
                 rows));
 }
 
-std::string ChangesSection(absl::Span<const WhatIf> changes) {
+std::string ChangesSection(absl::Span<const WhatIf> changes, Page& page) {
   if (changes.empty()) return "";
   Rows rows;
   for (const WhatIf& change : changes) {
@@ -252,9 +254,9 @@ std::string ChangesSection(absl::Span<const WhatIf> changes) {
             HtmlNote(
                 "The steps join the numbers of GPUs with which no fewer are "
                 "as fast.") +
-            ScatterSvg(plot,
-                       "Time of an iteration against the number of GPUs; "
-                       "the table above has the numbers");
+            page.Add(Draw(plot, "others", "no fewer GPUs are as fast",
+                          "Time of an iteration against the number of GPUs; "
+                          "the table above has the numbers"));
   }
   return HtmlSection("changes", "What if", html);
 }
@@ -290,16 +292,18 @@ std::string PlanPage(const SimaiPlannerOptions& options,
        {"Framework", options.workloads[0].framework.name},
        {"Layouts", fmt::format("{} candidates, {} whole iterations",
                                options.space.size(), runs.plans.size())}});
+  Page page(PlanTitle(options));
   std::string sections;
   if (!runs.plans.empty()) {
-    sections += PlansSection(options, runs.plans) +
-                TermsSection(options, runs.plans) +
-                MemorySection(options, runs.plans) +
-                ReasonsSection(options, runs.plans);
+    sections += PlansSection(options, runs.plans);
+    sections += TermsSection(options, runs.plans, page);
+    sections += MemorySection(options, runs.plans, page);
+    sections += ReasonsSection(options, runs.plans);
   }
-  sections += ChangesSection(changes) + LeftOutSection(options, search, runs);
+  sections += ChangesSection(changes, page);
+  sections += LeftOutSection(options, search, runs);
   if (!runs.plans.empty()) sections += CommandsSection(options, runs.plans);
-  return HtmlPage(PlanTitle(options), facts, sections);
+  return page.Html(facts, sections);
 }
 
 }  // namespace astra

@@ -1,5 +1,5 @@
-// plan.html: what a plan search found, as one page that needs no other file, no
-// network and, but for sorting, no script.
+// plan.html: what a plan search found, as one page that needs no other file
+// and no network.
 //
 //   the plans         the columns of plans.csv, with the same digits
 //   the terms         a bar for each of the best, by where its time goes
@@ -24,7 +24,7 @@
 
 namespace astra {
 
-// Plans in the table and the plot of the page, which stays below 1 MB. Others
+// Plans in the table and the plot of the page, which stays below 2 MB. Others
 // are in plans.csv.
 inline constexpr size_t kMostPagePlans = 800;
 

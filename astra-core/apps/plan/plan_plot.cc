@@ -53,9 +53,7 @@ ScatterPlot PlotOfGpus(absl::Span<const WhatIf> changes) {
 
 std::string DescribePlot(const SimaiPlannerOptions& options,
                          absl::Span<const Plan> plans) {
-  ScatterPlot plot = PlotOfMemory(options, plans);
-  plot.limit.reset();
-  return "\n" + ScatterText(plot) +
+  return "\n" + ScatterText(PlotOfMemory(options, plans)) +
          "1 to 9: the first plans; *: others that none beats in time and "
          "memory; .: others\n";
 }

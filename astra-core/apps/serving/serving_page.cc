@@ -9,9 +9,10 @@
 
 #include "astra-core/apps/serving/serving_report.h"
 #include "astra-core/base/append_format.h"
+#include "astra-core/pages/bar_chart.h"
 #include "astra-core/pages/html.h"
 #include "astra-core/pages/line_chart.h"
-#include "astra-core/pages/stacked_bars.h"
+#include "astra-core/pages/page.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -33,26 +34,6 @@ static_assert(std::size(kBounds) == std::size(kStepBounds));
 
 std::string Number(double value, int decimals) {
   return fmt::format("{:.{}f}", value, decimals);
-}
-
-// Returns the chart with its numbers in a table below: x of the first line, and
-// y of each. All lines have the same x.
-std::string ChartWithTable(const LineChart& chart, std::string_view label) {
-  std::vector<HtmlColumn> columns = {{chart.x_name, true}};
-  for (const ChartLine& line : chart.lines)
-    columns.push_back({line.name, true});
-  Rows rows;
-  for (size_t i = 0; i < chart.lines.front().points.size(); ++i) {
-    std::vector<std::string>& row = rows.emplace_back();
-    row.push_back(Number(chart.lines.front().points[i].x, 3));
-    for (const ChartLine& line : chart.lines) {
-      row.push_back(Number(line.points[i].y, 3));
-    }
-  }
-  return LineChartSvg(chart, label) + "<details><summary>Numbers</summary>\n" +
-         HtmlTable(fmt::format("aria-label=\"{}\"", HtmlText(label)), columns,
-                   rows) +
-         "</details>\n";
 }
 
 // Returns whether values spread so far that a linear axis would hide the small
@@ -82,44 +63,34 @@ struct Distribution {
   const TimePercentiles& times;
 };
 
-// Returns the chart of cumulative distributions, with the percentiles in a
-// table; empty without values.
+// Returns the chart of cumulative distributions; empty without values.
 std::string DistributionChart(std::string_view title,
                               std::initializer_list<Distribution> all,
-                              std::optional<TimePs> limit) {
+                              std::optional<TimePs> limit, Page& page) {
   LineChart chart;
   if (limit) {
     const double ms = kMsPerPs * static_cast<double>(limit->count());
-    chart.limit = ChartLimit{ms, fmt::format("limit {:g} ms", ms)};
+    chart.x_limit = ChartLimit{ms, fmt::format("limit {:g} ms", ms)};
   }
-  chart.x_name = "ms";
-  chart.y_name = "% at or below";
-  std::vector<HtmlColumn> columns = {{"percentile", true}};
-  Rows rows;
+  chart.y = {.name = "% at or below", .from_zero = true};
   for (const Distribution& distribution : all) {
     if (distribution.times.empty()) continue;
     ChartLine& line = chart.lines.emplace_back();
     line.name = distribution.name;
-    columns.push_back({fmt::format("{} ms", distribution.name), true});
     for (size_t i = 0; i < distribution.times.size(); ++i) {
-      const double ms = kMsPerPs * distribution.times[i];
-      line.points.push_back({.x = ms, .y = static_cast<double>(i)});
-      if (rows.size() <= i) rows.push_back({fmt::format("{}", i)});
-      rows[i].push_back(Number(ms, 3));
+      line.points.push_back(
+          {.x = kMsPerPs * distribution.times[i], .y = static_cast<double>(i)});
     }
   }
   if (chart.lines.empty()) return "";
-  chart.x_is_log = SpreadsFar(chart, &LinePoint::x);
-  const std::string label =
-      fmt::format("{}: share of them at or below a time", title);
+  chart.x = {.name = "ms", .is_log = SpreadsFar(chart, &LinePoint::x)};
   return fmt::format(
-      "<h3>{}</h3>\n{}<details><summary>Percentiles</summary>\n{}</details>\n",
-      HtmlText(title), LineChartSvg(chart, label),
-      HtmlTable(fmt::format("aria-label=\"{}\"", HtmlText(label)), columns,
-                rows));
+      "<h3>{}</h3>\n{}", HtmlText(title),
+      page.Add(Draw(
+          chart, fmt::format("{}: share of them at or below a time", title))));
 }
 
-std::string LatenciesSection(const ServingRun& run) {
+std::string LatenciesSection(const ServingRun& run, Page& page) {
   Rows rows;
   for (const NamedFigures& named : FiguresIn(run.summary)) {
     const TimeFigures& f = named.figures;
@@ -130,37 +101,35 @@ std::string LatenciesSection(const ServingRun& run) {
     }
     row.emplace_back(named.meaning);
   }
+  std::string html = HtmlTable("aria-label=\"Latencies in milliseconds\"",
+                               std::vector<HtmlColumn>{{"ms", false},
+                                                       {"mean", true},
+                                                       {"p50", true},
+                                                       {"p90", true},
+                                                       {"p95", true},
+                                                       {"p99", true},
+                                                       {"max", true},
+                                                       {"meaning", false}},
+                               rows);
   const ServingDistributions& all = run.distributions;
-  return HtmlSection(
-      "latencies", "Latencies",
-      HtmlTable("aria-label=\"Latencies in milliseconds\"",
-                std::vector<HtmlColumn>{{"ms", false},
-                                        {"mean", true},
-                                        {"p50", true},
-                                        {"p90", true},
-                                        {"p95", true},
-                                        {"p99", true},
-                                        {"max", true},
-                                        {"meaning", false}},
-                rows) +
-          DistributionChart("Time to the first token", {{"ttft", all.ttft}},
-                            run.limits.to_first_token) +
-          DistributionChart("Time for each token behind the first",
+  html += DistributionChart("Time to the first token", {{"ttft", all.ttft}},
+                            run.limits.to_first_token, page);
+  html += DistributionChart("Time for each token behind the first",
                             {{"tpot", all.tpot}, {"itl", all.itl}},
-                            run.limits.per_token) +
-          DistributionChart("Time to the last token", {{"e2e", all.e2e}},
-                            run.limits.end_to_end));
+                            run.limits.per_token, page);
+  html += DistributionChart("Time to the last token", {{"e2e", all.e2e}},
+                            run.limits.end_to_end, page);
+  return HtmlSection("latencies", "Latencies", html);
 }
 
 std::string SeriesChart(
     std::string_view title, std::string_view unit,
     absl::Span<const LoadBin> bins,
     std::initializer_list<std::pair<std::string_view, double LoadBin::*>> lines,
-    double scale = 1) {
+    double scale, Page& page) {
   LineChart chart;
-  chart.x_name = "time s";
-  chart.y_name = unit;
-  chart.x_from_zero = true;
+  chart.x = {.name = "time s", .from_zero = true};
+  chart.y = {.name = std::string(unit), .from_zero = true};
   for (const auto& [name, member] : lines) {
     ChartLine& line = chart.lines.emplace_back();
     line.name = name;
@@ -169,26 +138,27 @@ std::string SeriesChart(
     }
   }
   return fmt::format("<h3>{}</h3>\n{}", HtmlText(title),
-                     ChartWithTable(chart, fmt::format("{} over time", title)));
+                     page.Add(Draw(chart, fmt::format("{} over time", title))));
 }
 
-std::string TimeSection(absl::Span<const LoadBin> bins) {
+std::string TimeSection(absl::Span<const LoadBin> bins, Page& page) {
   if (bins.empty()) return "";
   constexpr double kPercent = 100;
-  return HtmlSection(
-      "time", "Over time",
-      HtmlNote("Means over all replicas in equal spans of time, each with the "
-               "time at which it begins.") +
-          SeriesChart("Sequences", "sequences", bins,
-                      {{"running", &LoadBin::running},
-                       {"waiting", &LoadBin::waiting}}) +
-          SeriesChart("KV cache", "% of the blocks in use", bins,
-                      {{"in use", &LoadBin::kv_use}}, kPercent) +
-          SeriesChart("Output", "tokens/s", bins,
-                      {{"output", &LoadBin::output_tokens_per_s}}));
+  std::string html = HtmlNote(
+      "Means over all replicas in equal spans of time, each with the time at "
+      "which it begins.");
+  html += SeriesChart(
+      "Sequences", "sequences", bins,
+      {{"running", &LoadBin::running}, {"waiting", &LoadBin::waiting}}, 1,
+      page);
+  html += SeriesChart("KV cache", "% of the blocks in use", bins,
+                      {{"in use", &LoadBin::kv_use}}, kPercent, page);
+  html += SeriesChart("Output", "tokens/s", bins,
+                      {{"output", &LoadBin::output_tokens_per_s}}, 1, page);
+  return HtmlSection("time", "Over time", html);
 }
 
-std::string BoundsSection(const ServingRun& run) {
+std::string BoundsSection(const ServingRun& run, Page& page) {
   std::vector<StackedBar> bars;
   const auto add = [&bars](std::string name, std::vector<double> seconds) {
     double sum = 0;
@@ -208,7 +178,8 @@ std::string BoundsSection(const ServingRun& run) {
   return HtmlSection("bounds", "What bounds the steps",
                      HtmlNote("Seconds of the steps of all replicas. The host "
                               "counts where the GPU waits for it.") +
-                         StackedBars(kBounds, bars, "s"));
+                         page.Add(Draw(BarChart{kBounds, bars, "s"},
+                                       "What bounds the steps")));
 }
 
 // --- A list of loads.
@@ -230,15 +201,14 @@ double LoadValue(const LoadPoint& load) {
 
 std::string CurveSection(const SimaiServingOptions& options,
                          absl::Span<const CurvePoint> points,
-                         absl::Span<const OtherCurve> others) {
+                         absl::Span<const OtherCurve> others, Page& page) {
   LineChart chart;
-  chart.x_name = "output tokens/s for each user";
-  chart.y_name = "output tokens/s for each GPU";
-  chart.x_from_zero = true;
+  chart.x = {.name = "output tokens/s for each user", .from_zero = true};
+  chart.y = {.name = "output tokens/s for each GPU", .from_zero = true};
   chart.has_dots = true;
   if (const std::optional<TimePs> limit = options.answers.limits.per_token) {
     const double user = 1e12 / static_cast<double>(limit->count());
-    chart.limit = ChartLimit{
+    chart.x_limit = ChartLimit{
         user, fmt::format("{:g} ms for each token",
                           kMsPerPs * static_cast<double>(limit->count()))};
   }
@@ -272,18 +242,15 @@ std::string CurveSection(const SimaiServingOptions& options,
       HtmlNote(fmt::format("A number beside a point is its {}. Right and up is "
                            "better.",
                            LoadName(points))) +
-          LineChartSvg(chart,
-                       "Throughput per GPU over interactivity; the table of "
-                       "points has the numbers"));
+          page.Add(Draw(chart, "Throughput per GPU over interactivity")));
 }
 
 std::string FirstTokenSection(const SimaiServingOptions& options,
                               absl::Span<const CurvePoint> points,
-                              absl::Span<const OtherCurve> others) {
+                              absl::Span<const OtherCurve> others, Page& page) {
   LineChart chart;
-  chart.x_name = "requests/s";
-  chart.y_name = "ttft ms";
-  chart.x_from_zero = true;
+  chart.x = {.name = "requests/s", .from_zero = true};
+  chart.y = {.name = "ttft ms", .from_zero = true};
   chart.has_dots = true;
   const auto add = [&](std::string name, double TimeFigures::*figure) {
     ChartLine& line = chart.lines.emplace_back();
@@ -311,23 +278,21 @@ std::string FirstTokenSection(const SimaiServingOptions& options,
                        point.load, point.requests_per_s, point.ttft_p50_ms)});
     }
   }
-  chart.y_is_log = SpreadsFar(chart, &LinePoint::y);
+  chart.y.is_log = SpreadsFar(chart, &LinePoint::y);
   return HtmlSection(
       "ttft", "Time to the first token and rate",
       HtmlNote("Requests that arrive in a second, or that end where their "
                "number in flight is given.") +
-          LineChartSvg(chart,
-                       "Time to the first token over the rate of requests; the "
-                       "table of points has the numbers"));
+          page.Add(Draw(chart,
+                        "Time to the first token over the rate of requests")));
 }
 
 std::string GoodputSection(const SimaiServingOptions& options,
-                           absl::Span<const CurvePoint> points) {
+                           absl::Span<const CurvePoint> points, Page& page) {
   if (!options.answers.limits.any()) return "";
   LineChart chart;
-  chart.x_name = LoadName(points);
-  chart.y_name = "requests/s";
-  chart.x_is_log = true;
+  chart.x = {.name = std::string(LoadName(points)), .is_log = true};
+  chart.y = {.name = "requests/s", .from_zero = true};
   chart.has_dots = true;
   chart.lines = {{"all", {}}, {"within the limits", {}}};
   for (const CurvePoint& point : points) {
@@ -346,10 +311,11 @@ std::string GoodputSection(const SimaiServingOptions& options,
       "goodput", "Goodput",
       HtmlNote(
           fmt::format("Limits: {}.", DescribeLimits(options.answers.limits))) +
-          ChartWithTable(chart, "Requests within the limits over the load"));
+          page.Add(Draw(chart, "Requests within the limits over the load")));
 }
 
-std::string CurveBoundsSection(absl::Span<const CurvePoint> points) {
+std::string CurveBoundsSection(absl::Span<const CurvePoint> points,
+                               Page& page) {
   std::vector<StackedBar> bars;
   for (const CurvePoint& point : points) {
     std::vector<double> shares;
@@ -365,7 +331,8 @@ std::string CurveBoundsSection(absl::Span<const CurvePoint> points) {
   return HtmlSection("bounds", "What bounds the steps",
                      HtmlNote(fmt::format("Shares of the steps' time, by {}.",
                                           LoadName(points))) +
-                         StackedBars(kBounds, bars, "%"));
+                         page.Add(Draw(BarChart{kBounds, bars, "%", 2},
+                                       "What bounds the steps of each load")));
 }
 
 std::string PointsSection(absl::Span<const CurvePoint> points) {
@@ -442,20 +409,23 @@ std::string ServingPage(const SimaiServingOptions& options,
                                  "preemptions; {:.1f} % of prompts found",
                                  100 * s.kv_use_mean, 100 * s.kv_use_peak,
                                  s.preemptions, 100 * s.PrefixHitRate()));
-  return HtmlPage(
-      options.name, HtmlFacts(facts),
-      LatenciesSection(run) + TimeSection(bins) + BoundsSection(run));
+  Page page(options.name);
+  std::string sections = LatenciesSection(run, page);
+  sections += TimeSection(bins, page);
+  sections += BoundsSection(run, page);
+  return page.Html(HtmlFacts(facts), sections);
 }
 
 std::string CurvePage(const SimaiServingOptions& options,
                       absl::Span<const CurvePoint> points,
                       absl::Span<const OtherCurve> others) {
-  return HtmlPage(options.name,
-                  HtmlFacts(FactsOf(options, CurveResult(points))),
-                  CurveSection(options, points, others) +
-                      FirstTokenSection(options, points, others) +
-                      GoodputSection(options, points) +
-                      CurveBoundsSection(points) + PointsSection(points));
+  Page page(options.name);
+  std::string sections = CurveSection(options, points, others, page);
+  sections += FirstTokenSection(options, points, others, page);
+  sections += GoodputSection(options, points, page);
+  sections += CurveBoundsSection(points, page);
+  sections += PointsSection(points);
+  return page.Html(HtmlFacts(FactsOf(options, CurveResult(points))), sections);
 }
 
 }  // namespace astra

@@ -1,5 +1,5 @@
 // serving.html: what became of served requests, as one page that needs no other
-// file, no network and, but for sorting, no script.
+// file and no network.
 //
 // clang-format off
 //   one load          latencies and their distributions; sequences, cache and
@@ -9,7 +9,8 @@
 //                     the columns of curve.csv
 // clang-format on
 //
-// Each chart has its numbers in a table below it, which opens on request.
+// Each chart has its numbers in a table below it, which opens on request and
+// needs no script.
 
 #ifndef ASTRA_CORE_APPS_SERVING_SERVING_PAGE_H_
 #define ASTRA_CORE_APPS_SERVING_SERVING_PAGE_H_

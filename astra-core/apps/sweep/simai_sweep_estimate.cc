@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "astra-core/base/json_writer.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
-#include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/execution/local_scheduler.h"
 #include "astra-core/sweep/results/sweep_table.h"
 #include "fmt/core.h"

@@ -8,12 +8,12 @@
 
 #include "astra-core/apps/sweep/simai_sweep_programs.h"
 #include "astra-core/base/files.h"
+#include "astra-core/base/json_writer.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/shell_word.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/version.h"
-#include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/results/flat_json.h"
 #include "astra-core/sweep/sweep_file.h"
 #include "fmt/core.h"

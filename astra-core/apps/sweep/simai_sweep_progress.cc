@@ -2,9 +2,9 @@
 
 #include <cstdio>
 
+#include "astra-core/base/json_writer.h"
 #include "astra-core/base/shell_word.h"
 #include "astra-core/command_line/main_support.h"
-#include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/results/sweep_table.h"
 #include "fmt/core.h"
 

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "astra-core/base/json_writer.h"
 #include "astra-core/pages/html.h"
-#include "astra-core/sweep/execution/json_writer.h"
+#include "astra-core/pages/page.h"
 #include "astra-core/sweep/results/ranking.h"
 #include "fmt/core.h"
 
@@ -25,23 +26,6 @@ std::string_view ReportPlotsScript();
 namespace {
 
 constexpr size_t kMaxPlainRows = 20;
-
-// Returns JSON for the inside of <script>. Characters with a meaning in HTML
-// are escaped, so that no value can end the script; they occur only within
-// strings. The text is ASCII; bytes that are not UTF-8 have become U+FFFD.
-std::string ScriptJson(const JsonWriter& json) {
-  const std::string& text = json.text();
-  std::string escaped;
-  escaped.reserve(text.size());
-  for (const char& c : text) {
-    if (c == '<' || c == '>' || c == '&') {
-      escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
-}
 
 // Returns what a user typed as HTML; bytes that are not UTF-8 become U+FFFD.
 std::string TypedText(std::string_view text) {
@@ -152,10 +136,11 @@ std::string HtmlReport(const SweepTable& table) {
   return FillPage(
       ReportPage(),
       {{"@name@", name},
-       {"@style@", std::string(PageStyle())},
+       {"@style@", PageStyle()},
        {"@name@", name},
        {"@best_rows@", PlainTable(merged)},
-       {"@sweep@", ScriptJson(TableJson(merged, table.has_repeats))},
+       {"@sweep@", ScriptJson(TableJson(merged, table.has_repeats).text())},
+       {"@charts@", ChartScripts()},
        {"@script@", script}});
 }
 

@@ -33,42 +33,35 @@ function breakdownOf(row) {
   if (iteration !== null && iteration - sum > 0.0005 * iteration) {
     found.push({text: "other", colour: "#c9ced3", value: iteration - sum});
   }
-  return {parts: found, sum: Math.max(sum, iteration || 0),
-    whole: iteration === null ? sum : iteration, unit: " ms"};
+  return {parts: found,
+    whole: iteration === null ? sum : iteration, unit: "ms"};
 }
 
-// The bar says its parts in words, too.
-function barOf(breakdown, longest) {
-  const width = (value) => `${longest > 0 ? 100 * value / longest : 0}%`;
-  const format = numberFormat(breakdown.parts.map((part) => part.value));
-  const words = breakdown.parts.map((part) =>
-    `${part.text} ${format(part.value)}${breakdown.unit}`).join(", ");
-  return make("div", {class: "bar", role: "img", "aria-label": words},
-    ...breakdown.parts.map((part) => {
-    const piece = make("span");
-    piece.style.width = width(part.value);
-    piece.style.background = part.colour;
-    return piece;
-  }));
+// A chart of such breakdowns. Its parts are told apart by their names.
+function barChart(label, bars) {
+  const colours = new Map(bars.flatMap(({breakdown}) =>
+    breakdown.parts.map((part) => [part.text, part.colour])));
+  const names = [...colours.keys()];
+  return {kind: "bars", label, unit: bars[0].breakdown.unit,
+    parts: [...colours].map(([name, colour]) => ({name, colour})),
+    bars: bars.map(({name, whole, breakdown}) => ({name, whole,
+      parts: names.map((text) =>
+        (breakdown.parts.find((part) => part.text === text) || {value: 0})
+          .value)}))};
 }
-
-const swatch = (colour) => {
-  const node = make("span", {class: "swatch"});
-  node.style.background = colour;
-  return node;
-};
 
 function breakdownFigure(row) {
   const breakdown = breakdownOf(row);
   const format = numberFormat(breakdown.parts.map((part) => part.value));
-  return make("div", null, make("h3", null, "Where its time goes"),
-    barOf(breakdown, breakdown.sum),
-    plainTable(
-      [{text: ""}, {text: ""}, {text: "ms", number: true},
-        {text: "share", number: true}],
-      breakdown.parts.map((part) => [swatch(part.colour), part.text,
-        format(part.value),
-        percent(part.value, breakdown.whole)])));
+  const figure = make("figure", {class: "chart"});
+  const box = make("div", null, make("h3", null, "Where its time goes"), figure,
+    plainTable([{text: ""}, {text: "ms", number: true},
+      {text: "share", number: true}],
+    breakdown.parts.map((part) => [part.text, format(part.value),
+      percent(part.value, breakdown.whole)])));
+  return {box, draw: () => drawChart(figure, barChart("Where its time goes",
+    [{name: `point ${row.number}`, whole: metricText(row, "iteration_ms"),
+      breakdown}]))};
 }
 
 // A bar for the best point of each value of an axis.
@@ -89,20 +82,12 @@ function stepBests(rows) {
     .map((value) => ({value, row: bests.get(value)}));
 }
 
-// The colours of the bars; the best point may not have all.
-function stepLegend(breakdowns) {
-  const colours = new Map(breakdowns.flatMap((breakdown) =>
-    breakdown.parts.map((part) => [part.text, part.colour])));
-  return make("p", {class: "legend note"}, ...[...colours].map(
-    ([text, colour]) => make("span", null, swatch(colour), " " + text)));
-}
-
 // Without a breakdown a bar is the objective.
 function stepBreakdown(row) {
   if (parts.length > 0) return breakdownOf(row);
   const value = Math.max(metricOf(row, goal.metric), 0);
   return {parts: [{text: goal.metric, colour: "#0072b2", value}],
-    sum: value, whole: value, unit: ""};
+    whole: value, unit: ""};
 }
 
 function makeSteps() {
@@ -118,21 +103,15 @@ function makeSteps() {
 function showSteps(rows) {
   const steps = axes.length > 0 ? stepBests(rows) : [];
   find("#steps").hidden = steps.length === 0;
-  const drawn = steps.slice(0, maxBars).map((step) =>
-    ({...step, breakdown: stepBreakdown(step.row)}));
-  const longest = extent(drawn.map((step) => step.breakdown.sum))[1];
-  find("#steps > div").replaceChildren(
-    make("div", {class: "bars"}, ...drawn.flatMap(({value, row, breakdown}) => [
-      withTitle("span", value),
-      fill(tipped(barOf(breakdown, longest), () => [
-        ...tipOf(row, objectiveNames), ...breakdown.parts.map((part) =>
-          `${part.text}: ${percent(part.value, breakdown.whole)}`)]),
-      {tabindex: 0}, []),
-      make("span", {class: "number"}, metricText(row, goal.metric))])),
-    ...(parts.length > 0 ? [stepLegend(drawn.map((s) => s.breakdown))] : []),
-    make("p", {class: "note"}, `On the right: ${goal.metric}.` +
-      (steps.length > maxBars ?
-        ` Only the first ${maxBars} of ${steps.length} values.` : "")));
+  if (steps.length === 0) return;
+  drawChart(find("#steps figure"), barChart(
+    `The best for each ${barAxis.name}`, steps.slice(0, maxBars).map(
+      ({value, row}) => ({name: brief(value),
+        whole: metricText(row, goal.metric),
+        breakdown: stepBreakdown(row)}))));
+  find("#steps p").textContent = `On the right: ${goal.metric}.` +
+    (steps.length > maxBars ?
+      ` Only the first ${maxBars} of ${steps.length} values.` : "");
 }
 
 function objectiveTable(best, rows) {
@@ -193,5 +172,8 @@ function showBest(rows) {
       (equals > 0 ? `; ${plural(equals, "other point")} equal it.` : ".")),
     make("div", {class: "columns"}, variableFacts(best),
       objectiveTable(best, rows)));
-  if (parts.length > 0) box.append(breakdownFigure(best));
+  if (parts.length === 0) return;
+  const figure = breakdownFigure(best);
+  box.append(figure.box);
+  figure.draw();
 }

@@ -185,71 +185,24 @@ function frontOf(rows) {
   return front;
 }
 
-// Round numbers from below `low` to above `high`, about six.
-function ticksOf(low, high) {
-  const span = high > low ? high - low : Math.abs(low) * 0.1 || 1;
-  const power = 10 ** Math.floor(Math.log10(span / 5));
-  const step = power * [1, 2, 5, 10].find((m) => power * m * 5 >= span);
-  const first = Math.floor((high > low ? low : low - span / 2) / step);
-  const last = Math.ceil((high > low ? high : high + span / 2) / step);
-  return Array.from({length: last - first + 1}, (_, i) =>
-    Number(((first + i) * step).toPrecision(12)));
-}
-
-const plot = {left: 90, right: 745, top: 15, bottom: 385};
-
-// A place on the page for each value of a metric, and its ticks.
-function scaleOf(rows, name, from, to) {
-  const ticks = ticksOf(...extent(rows.map((row) => metricOf(row, name))));
-  const [low, high] = [ticks[0], ticks[ticks.length - 1]];
-  return {at: (v) => from + (to - from) * (v - low) / (high - low), ticks,
-    format: numberFormat(ticks)};
-}
-
-function drawAxes(svg, across, up) {
-  const {left, right, top, bottom} = plot;
-  for (const tick of across.ticks) {
-    const x = across.at(tick);
-    svg.append(draw("line", {class: "grid", x1: x, x2: x, y1: top, y2: bottom}),
-      draw("text", {x, y: bottom + 18, "text-anchor": "middle"},
-        across.format(tick)));
-  }
-  for (const tick of up.ticks) {
-    const y = up.at(tick);
-    svg.append(draw("line", {class: "grid", x1: left, x2: right, y1: y, y2: y}),
-      draw("text", {x: left - 8, y: y + 4, "text-anchor": "end"},
-        up.format(tick)));
-  }
-  const label = (side, x, y, turn) => draw("text",
-    {transform: `translate(${x} ${y}) rotate(${turn})`,
-      "text-anchor": "middle"},
-    `${side.name} (${side.larger ? "larger" : "smaller"} is better)`);
-  svg.append(label(pareto.x, (left + right) / 2, bottom + 42, 0),
-    label(pareto.y, 16, (top + bottom) / 2, -90));
-}
-
-function drawDots(svg, rows, front, across, up) {
-  const place = (row) => [across.at(metricOf(row, pareto.x.name)),
-    up.at(metricOf(row, pareto.y.name))];
-  const names = [pareto.x.name, pareto.y.name, ...objectiveNames];
-  const dot = (row, attributes) => {
-    const [cx, cy] = place(row);
-    return tipped(draw("circle", {cx, cy, ...attributes}),
-      () => tipOf(row, names));
-  };
+// The points by the two metrics, those of the front joined by steps.
+function paretoChart(rows, front) {
+  const names = [pareto.x.name, pareto.y.name];
+  const shown = [...names, ...objectiveNames];
+  const point = (row, mark) => [...names.map((name) => metricOf(row, name)),
+    mark, tipOf(row, shown).join("\n")];
   const inFront = new Set(front);
   const every = Math.ceil(rows.length / maxDots);
   const others = rows.filter((row, i) => !inFront.has(row) && i % every === 0);
-  svg.append(...others.map((row) => dot(row, {class: "point", r: 3.5})));
-  const path = front.map(place).map(([x, y], i) =>
-    i === 0 ? `M${x} ${y}` : `H${x}V${y}`).join("");
-  svg.append(draw("path", {class: "step", d: path}),
-    ...front.map((row) => dot(row, {class: "front", r: 5, tabindex: 0})));
-  if (front.length > 12) return;
-  svg.append(...front.map((row) => {
-    const [x, y] = place(row);
-    return draw("text", {x: x + 7, y: y - 6}, String(row.number));
-  }));
+  const axis = ({name, larger}) =>
+    ({name: `${name} (${larger ? "larger" : "smaller"} is better)`});
+  return {kind: "lines", label: "The points by two metrics",
+    x: axis(pareto.x), y: axis(pareto.y), lines: [
+      {name: "other points", join: "none", dots: true,
+        points: others.map((row) => point(row, ""))},
+      {name: "Pareto front", join: "steps", dots: true,
+        points: front.map((row) => point(row, String(row.number)))},
+    ].filter((line) => line.points.length > 0)};
 }
 
 function frontTable(front) {
@@ -267,22 +220,17 @@ function frontTable(front) {
 function showPareto(rows) {
   if (find("#pareto").hidden) return;
   const {x, y} = pareto;
-  const svg = find("#pareto svg");
+  const figure = find("#pareto figure");
   const both = having(having(rows, x.name), y.name);
   const box = find("#pareto > div:last-child");
-  svg.replaceChildren();
-  svg.toggleAttribute("hidden", both.length === 0);
+  figure.hidden = both.length === 0;
   if (both.length === 0) {
     box.replaceChildren(make("p", null,
       `No point that finished has ${x.name} and ${y.name}.`));
     return;
   }
   const front = frontOf(both);
-  const across = scaleOf(both, x.name, plot.left, plot.right);
-  const up = scaleOf(both, y.name, plot.bottom, plot.top);
-  svg.setAttribute("viewBox", "0 0 780 440");
-  drawAxes(svg, across, up);
-  drawDots(svg, both, front, across, up);
+  drawChart(figure, paretoChart(both, front));
   box.replaceChildren(make("p", {class: "note"},
     `${plural(front.length, "point")} of ${both.length}: no other is at ` +
     "least as good in both metrics and better in one." +

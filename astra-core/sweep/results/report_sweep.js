@@ -21,10 +21,6 @@ function fill(node, attributes, children) {
 const make = (tag, attributes, ...children) =>
   fill(document.createElement(tag), attributes, children);
 
-const draw = (tag, attributes, ...children) =>
-  fill(document.createElementNS(find("svg").namespaceURI, tag), attributes,
-    children);
-
 // Values are often paths that differ at their end: the middle is cut.
 function brief(text) {
   if (text === "") return "(empty)";

@@ -6,8 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "astra-core/base/json_writer.h"
 #include "astra-core/base/status_macros.h"
-#include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/results/flat_json.h"
 #include "fmt/core.h"
 

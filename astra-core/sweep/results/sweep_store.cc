@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "astra-core/base/json_writer.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
-#include "astra-core/sweep/execution/json_writer.h"
 #include "astra-core/sweep/results/computed_metrics.h"
 #include "astra-core/sweep/results/database.h"
 #include "astra-core/sweep/results/flat_json.h"

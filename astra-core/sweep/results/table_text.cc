@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "astra-core/base/csv.h"
-#include "astra-core/sweep/execution/json_writer.h"
+#include "astra-core/base/json_writer.h"
 #include "astra-core/sweep/sweep_value.h"
 #include "fmt/core.h"
 

@@ -63,6 +63,7 @@ TEST_F(PatternProgramTest, WritesMessagesQueuesAndAPage) {
   const std::string page = ReadOut("report.html");
   for (const char* section :
        {"id=\"completions\"", "Longest queues over time",
+        "Lowest sending rates over time",
         "Share of the messages that take at most a time", "id=\"links\""}) {
     EXPECT_THAT(page, HasSubstr(section));
   }

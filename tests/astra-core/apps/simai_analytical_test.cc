@@ -141,8 +141,9 @@ TEST_F(SimaiAnalyticalTest, TakesSimAIsCommandsLiterally) {
   // 2 * 7/8 * 16 MiB at 360 GB/s and 14 steps of 50 ns; 1 us of computation.
   const std::string path = folder_.PathOf("results/folder/example-/chart.html");
   EXPECT_THAT(ReadText(path),
-              HasSubstr("<td>exposed TP</td><td>0.082256 ms</td>"));
-  EXPECT_THAT(ReadText(path), HasSubstr("<td>computation</td><td>0.001000 ms"));
+              HasSubstr(">exposed TP</th><td class=\"number\">0.082256<"));
+  EXPECT_THAT(ReadText(path),
+              HasSubstr(">computation</th><td class=\"number\">0.001000<"));
 
   EXPECT_EQ(Analyse(command + "-v -l ja -o a").exit_code, 0);
   EXPECT_THAT(ReadText(folder_.PathOf("a/chart.html")), HasSubstr("計算"));

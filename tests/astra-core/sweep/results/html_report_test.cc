@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/testing/pages.h"
 
 namespace astra {
 namespace {
@@ -144,7 +145,7 @@ TEST(HtmlReportTest, TextOfTheSweepCannotBecomeMarkup) {
 }
 
 TEST(HtmlReportTest, NeedsNothingElseAndEvaluatesNoText) {
-  const std::string page = HtmlReport(SmallTable());
+  const std::string page = testing::WithoutLibrary(HtmlReport(SmallTable()));
   for (const std::string_view reference :
        {"http:", "https:", "src=", "href=", "url(", "@import", "import(",
         "fetch(", "eval(", "Function(", "innerHTML", "outerHTML",
@@ -163,7 +164,8 @@ TEST(HtmlReportTest, FillsThePageOnce) {
   EXPECT_THAT(page, HasSubstr("<title>@sweep@</title>"));
   EXPECT_THAT(page, HasSubstr("<h1>@sweep@</h1>"));
   EXPECT_EQ(CountOf(page, "@sweep@"), 2u);
-  for (const std::string_view place : {"@name@", "@best_rows@", "@script@"}) {
+  for (const std::string_view place :
+       {"@name@", "@best_rows@", "@charts@", "@script@"}) {
     EXPECT_THAT(page, Not(HasSubstr(place)));
   }
   EXPECT_TRUE(page.ends_with("</html>\n"));

@@ -1,4 +1,4 @@
-#include "astra-core/sweep/execution/json_writer.h"
+#include "astra-core/base/json_writer.h"
 
 #include <limits>
 #include <string>
@@ -29,6 +29,13 @@ TEST(JsonWriterTest, WritesNumbersToTheLastBitAndNullForNone) {
   json.Integer(std::numeric_limits<int64_t>::min()).EndArray();
   EXPECT_EQ(json.text(),
             "[0.1,8094.014984701,1e+300,null,null,-9223372036854775808]");
+}
+
+TEST(JsonWriterTest, WritesAsManyDigitsAsAreWanted) {
+  JsonWriter json;
+  json.BeginArray().Number(0.1, 9).Number(0.1 + 0.2, 9).Number(1234.56, 3);
+  json.Number(std::numeric_limits<double>::infinity(), 9).EndArray();
+  EXPECT_EQ(json.text(), "[0.1,0.3,1.23e+03,null]");
 }
 
 TEST(JsonWriterTest, EscapesWhatATextMayNotHold) {

@@ -10,8 +10,8 @@
 // becomes null. Sources that include this header compile in a third of the time
 // that nlohmann/json.hpp takes.
 
-#ifndef ASTRA_CORE_SWEEP_EXECUTION_JSON_WRITER_H_
-#define ASTRA_CORE_SWEEP_EXECUTION_JSON_WRITER_H_
+#ifndef ASTRA_CORE_BASE_JSON_WRITER_H_
+#define ASTRA_CORE_BASE_JSON_WRITER_H_
 
 #include <concepts>
 #include <cstdint>
@@ -41,6 +41,8 @@ class JsonWriter {
   JsonWriter& Text(std::string_view value);
   JsonWriter& Integer(int64_t value);
   JsonWriter& Number(double value);
+  // Writes `value` with at most `digits` significant digits.
+  JsonWriter& Number(double value, int digits);
   JsonWriter& Null();
 
   // Writes an array of texts.
@@ -79,4 +81,4 @@ std::string ValidUtf8(std::string_view text);
 
 }  // namespace astra
 
-#endif  // ASTRA_CORE_SWEEP_EXECUTION_JSON_WRITER_H_
+#endif  // ASTRA_CORE_BASE_JSON_WRITER_H_

@@ -1,5 +1,8 @@
-#include "astra-core/sweep/execution/json_writer.h"
+#include "astra-core/base/json_writer.h"
 
+#include <cmath>
+
+#include "astra-core/base/append_format.h"
 #include "nlohmann/json.hpp"
 
 namespace astra {
@@ -47,6 +50,13 @@ JsonWriter& JsonWriter::Integer(int64_t value) {
 JsonWriter& JsonWriter::Number(double value) {
   Separate();
   text_ += Json(value).dump();
+  return *this;
+}
+
+JsonWriter& JsonWriter::Number(double value, int digits) {
+  if (!std::isfinite(value)) return Null();
+  Separate();
+  AppendFormat(&text_, "{:.{}g}", value, digits);
   return *this;
 }
 
