@@ -69,9 +69,7 @@ absl::Status RankSession::Explain(absl::Status status) {
 }
 
 absl::Status RankSession::Join() {
-  ASTRA_ASSIGN_OR_RETURN(
-      Socket listener,
-      Listen({setting_.address.empty() ? "0.0.0.0" : setting_.address, 0}));
+  ASTRA_ASSIGN_OR_RETURN(Socket listener, Listen({setting_.address, 0}));
   const uint16_t port = PortOf(listener);
   const Instant deadline = HostClock::now() + setting_.join_limit;
   bool is_trying = false;

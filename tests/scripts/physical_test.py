@@ -399,6 +399,19 @@ class PhysicalTest(unittest.TestCase):
                 self.assertEqual(
                     (code, error), (2, f"simai_physical: error: {message}\n"))
 
+    def test_ranks_meet_at_addresses_of_ipv6(self):
+        try:
+            with socket.socket(socket.AF_INET6) as listener:
+                listener.bind(("::1", 0))
+                port = listener.getsockname()[1]
+        except OSError:
+            self.skipTest("this host has no IPv6")
+        self.make_inputs(2, layers=4)
+        ends = [self.end_of(process) for process in [
+            self.start("--rank", str(rank), "--coordinator", f"[::1]:{port}")
+            for rank in range(2)]]
+        self.assertEqual([end[0] for end in ends], [0, 0], ends)
+
 
 if __name__ == "__main__":
     PARSER = argparse.ArgumentParser(description=__doc__)

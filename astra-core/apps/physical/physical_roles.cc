@@ -30,8 +30,11 @@ namespace {
 
 constexpr std::string_view kThisHost = "127.0.0.1";
 
-bool IsThisHost(std::string_view host) {
-  return host == kThisHost || host == "localhost";
+// Returns the loopback address that `host` means; "" if it may be another host.
+std::string LoopbackOf(std::string_view host) {
+  constexpr std::string_view kThisHostIpv6 = "::1";
+  if (host == kThisHost || host == "localhost") return std::string(kThisHost);
+  return host == kThisHostIpv6 ? std::string(host) : std::string();
 }
 
 CoordinatorSetting CoordinatorSettingOf(const PhysicalRun& run) {
@@ -65,10 +68,9 @@ absl::Status RunRank(const PhysicalRun& run, const PipelineProgram& program,
                      std::string coordinator_name) {
   const SimaiPhysicalOptions& options = run.options;
   // If the coordinator is on this host only, all ranks are.
-  const std::string address =
-      options.address.empty() && IsThisHost(options.coordinator.host)
-          ? std::string(kThisHost)
-          : options.address;
+  const std::string address = options.address.empty()
+                                  ? LoopbackOf(options.coordinator.host)
+                                  : options.address;
   const RankSetting setting{.rank = RankId(options.rank),
                             .num_ranks = run.num_ranks(),
                             .digest = run.digest,
@@ -151,7 +153,7 @@ struct LauncherEndpoints {
 };
 LauncherEndpoints EndpointsOf(const Endpoint& given,
                               const std::vector<RankPlace>& places) {
-  if (!given.host.empty()) return {{"0.0.0.0", given.port}, given};
+  if (!given.host.empty()) return {{"", given.port}, given};
   const bool all_here = std::all_of(
       places.begin(), places.end(),
       [](const RankPlace& place) { return place.host == "localhost"; });
@@ -159,7 +161,7 @@ LauncherEndpoints EndpointsOf(const Endpoint& given,
     const Endpoint here{std::string(kThisHost), 0};
     return {here, here};
   }
-  return {{"0.0.0.0", 0}, {HostName(), 0}};
+  return {{"", 0}, {HostName(), 0}};
 }
 
 absl::Status StartRanks(const PhysicalRun& run,
@@ -243,10 +245,8 @@ absl::StatusOr<PhysicalReports> RunFirstRank(const PhysicalRun& run) {
   const PipelineProgram program = ProgramOf(run);
   ASTRA_ASSIGN_OR_RETURN(const RankPlan plan, PlanOf(run, program, 0));
   const Endpoint& at = run.options.coordinator;
-  ASTRA_ASSIGN_OR_RETURN(
-      Socket listener,
-      Listen(
-          {IsThisHost(at.host) ? std::string(kThisHost) : "0.0.0.0", at.port}));
+  ASTRA_ASSIGN_OR_RETURN(Socket listener,
+                         Listen({LoopbackOf(at.host), at.port}));
   Coordinator coordinator(CoordinatorSettingOf(run), secret,
                           std::move(listener), WarnOf(run));
   std::atomic<bool> has_failed = false;
