@@ -5,12 +5,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "astra-core/apps/physical/host_file.h"
 #include "astra-core/apps/physical/launcher.h"
 #include "astra-core/base/files.h"
@@ -20,9 +22,14 @@
 #include "astra-core/base/stop_signals.h"
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/engine/pipeline_program.h"
+#include "astra-core/hosts/fabric/fabric_endpoint.h"
+#include "astra-core/physical/connection_plan.h"
+#include "astra-core/physical/data_connections.h"
 #include "astra-core/physical/rank_plan.h"
 #include "astra-core/physical/rank_run.h"
 #include "astra-core/physical/rank_session.h"
+#include "astra-core/physical/rdma_connections.h"
+#include "astra-core/physical/tcp_connections.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -61,6 +68,32 @@ PipelineProgram ProgramOf(const PhysicalRun& run) {
                          /*window=*/1);
 }
 
+// Returns how rank of `options` opens the network. `address` is the address at
+// which other ranks reach it; "" if it is not known.
+OpenConnections NetworkOf(const SimaiPhysicalOptions& options,
+                          const std::string& address) {
+  if (options.transport == PhysicalTransport::kTcp) {
+    return
+        [](const ConnectionPlan& plan, Poller& poller, uint64_t first_token) {
+          return std::make_unique<TcpConnections>(plan, poller, first_token);
+        };
+  }
+  DeviceWish wish{.provider = options.provider,
+                  .device = {},
+                  .address = address,
+                  .local_rank = options.local_rank};
+  if (!options.devices.empty()) {
+    wish.device = options.devices[options.local_rank % options.devices.size()];
+  }
+  return
+      [wish](const ConnectionPlan& plan, Poller& poller, uint64_t first_token)
+          -> absl::StatusOr<std::unique_ptr<DataConnections>> {
+        ASTRA_ASSIGN_OR_RETURN(auto endpoint, OpenFabricEndpoint(wish));
+        return RdmaConnections::Create(plan, poller, first_token,
+                                       std::move(endpoint));
+      };
+}
+
 // Takes part as the rank of `plan`. `coordinator_name` names the coordinator in
 // error messages.
 absl::Status RunRank(const PhysicalRun& run, const PipelineProgram& program,
@@ -78,7 +111,7 @@ absl::Status RunRank(const PhysicalRun& run, const PipelineProgram& program,
                             .coordinator_name = std::move(coordinator_name),
                             .address = address,
                             .join_limit = options.join_limit};
-  RankSession session(setting, secret, plan);
+  RankSession session(setting, secret, plan, NetworkOf(options, address));
   return session.Run([&](uint32_t iteration, Instant begin,
                          DataConnections& connections,
                          const HostCollectives::Wait& wait) {
@@ -143,6 +176,13 @@ std::vector<std::string> RankCommand(const PhysicalRun& run, uint32_t rank,
   if (!place.address.empty()) {
     words.push_back(fmt::format("--address={}", place.address));
   }
+  if (options.transport == PhysicalTransport::kRdma) {
+    words.push_back(fmt::format("--local-rank={}", place.local_rank));
+    const std::string devices = place.devices.empty()
+                                    ? absl::StrJoin(options.devices, ",")
+                                    : place.devices;
+    if (!devices.empty()) words.push_back("--device=" + devices);
+  }
   words.insert(words.end(), options.for_ranks.begin(), options.for_ranks.end());
   return words;
 }
@@ -178,6 +218,19 @@ absl::Status StartRanks(const PhysicalRun& run,
   return absl::OkStatus();
 }
 
+absl::Status CheckDevices(const SimaiPhysicalOptions& options,
+                          const std::vector<RankPlace>& places) {
+  if (options.transport == PhysicalTransport::kRdma) return absl::OkStatus();
+  for (const RankPlace& place : places) {
+    if (place.devices.empty()) continue;
+    return absl::InvalidArgumentError(
+        fmt::format("{}: device={} of {} has no effect: --transport tcp needs "
+                    "no device",
+                    options.hosts_file, place.devices, place.host));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Secret> FindSecret(const SimaiPhysicalOptions& options) {
@@ -203,6 +256,7 @@ absl::StatusOr<PhysicalReports> Launch(const PhysicalRun& run) {
   ASTRA_ASSIGN_OR_RETURN(
       const std::vector<RankPlace> places,
       ParseHostFile(options.hosts_file, contents, run.num_ranks()));
+  ASTRA_RETURN_IF_ERROR(CheckDevices(options, places));
   // A collective that hosts cannot run is an error before any rank starts.
   const PipelineProgram program = ProgramOf(run);
   ASTRA_RETURN_IF_ERROR(PlanOf(run, program, 0).status());
