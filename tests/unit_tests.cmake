@@ -580,9 +580,10 @@ astra_test(goodput_test
 astra_test(hosts_test
   SOURCES
     astra-core/hosts/bytes_test.cc
+    astra-core/hosts/fabric/fabric_endpoint_test.cc
     astra-core/hosts/handshake_test.cc
     astra-core/hosts/socket_test.cc
-  DEPS astra::hosts)
+  DEPS astra::fabric astra::hosts)
 
 astra_test(physical_test
   SOURCES
@@ -591,6 +592,7 @@ astra_test(physical_test
     astra-core/apps/physical/run_beside_test.cc
     astra-core/physical/control_message_test.cc
     astra-core/physical/coordinator_test.cc
+    astra-core/physical/rdma_connections_test.cc
   DEPS astra::physical_app)
 
 astra_test(jobs_test

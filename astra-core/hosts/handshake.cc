@@ -9,7 +9,7 @@ namespace astra {
 namespace {
 
 // The last character is the version.
-constexpr std::string_view kMagic = "simai-physical:1";
+constexpr std::string_view kMagic = "simai-physical:2";
 constexpr size_t kNonceBytes = 32;
 constexpr size_t kLengthBytes = 4;
 

@@ -23,6 +23,9 @@ namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
+// IPv4 is what a name usually means on a cluster.
+constexpr int kFamilies[] = {AF_INET, AF_INET6};
+
 absl::Status Failed(std::string_view what, const Endpoint& endpoint,
                     std::string_view why) {
   return absl::UnavailableError(
@@ -31,18 +34,21 @@ absl::Status Failed(std::string_view what, const Endpoint& endpoint,
 
 std::string LastError() { return std::strerror(errno); }
 
-// Prefers IPv4, which is what a name usually means on a cluster.
+// Returns the addresses of a host; with AI_PASSIVE and the host "", the address
+// that stands for all.
 absl::StatusOr<Addresses> Resolve(std::string_view what,
-                                  const Endpoint& endpoint, int flags) {
+                                  const Endpoint& endpoint, int flags,
+                                  absl::Span<const int> families) {
   int error = 0;
-  for (const int family : {AF_INET, AF_INET6}) {
+  const char* host = endpoint.host.empty() ? nullptr : endpoint.host.c_str();
+  for (const int family : families) {
     addrinfo hints{};
     hints.ai_family = family;
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = flags | AI_NUMERICSERV;
     addrinfo* found = nullptr;
-    error = getaddrinfo(endpoint.host.c_str(),
-                        std::to_string(endpoint.port).c_str(), &hints, &found);
+    error = getaddrinfo(host, std::to_string(endpoint.port).c_str(), &hints,
+                        &found);
     if (error == 0) return Addresses(found, &freeaddrinfo);
   }
   return Failed(what, endpoint, gai_strerror(error));
@@ -53,17 +59,17 @@ Socket MakeSocket(const addrinfo& address) {
       socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
-void SetFlag(const Socket& socket, int level, int option) {
-  const int on = 1;
-  setsockopt(socket.descriptor(), level, option, &on, sizeof(on));
+void SetFlag(const Socket& socket, int level, int option, bool is_on) {
+  const int value = is_on ? 1 : 0;
+  setsockopt(socket.descriptor(), level, option, &value, sizeof(value));
 }
 
 // A message may be smaller than a packet, and leaves at once. A peer whose host
 // is gone is noticed after a minute as long as nothing is under way to it; see
 // LimitSilence() for the rest.
 void SetUp(const Socket& socket) {
-  SetFlag(socket, IPPROTO_TCP, TCP_NODELAY);
-  SetFlag(socket, SOL_SOCKET, SO_KEEPALIVE);
+  SetFlag(socket, IPPROTO_TCP, TCP_NODELAY, true);
+  SetFlag(socket, SOL_SOCKET, SO_KEEPALIVE, true);
   constexpr std::pair<int, int> kValues[] = {
       {TCP_KEEPIDLE, 10}, {TCP_KEEPINTVL, 5}, {TCP_KEEPCNT, 10}};
   for (const auto& [option, value] : kValues) {
@@ -82,6 +88,23 @@ absl::Status HasEnded() {
 absl::Status HasBroken() {
   return absl::UnavailableError(
       fmt::format("the connection has broken: {}", LastError()));
+}
+
+absl::StatusOr<Socket> ListenOn(const Endpoint& endpoint,
+                                absl::Span<const int> families) {
+  constexpr int kBacklog = 1024;
+  ASTRA_ASSIGN_OR_RETURN(const Addresses addresses,
+                         Resolve("listen on", endpoint, AI_PASSIVE, families));
+  Socket socket = MakeSocket(*addresses);
+  if (!socket.is_open()) return Failed("listen on", endpoint, LastError());
+  SetFlag(socket, SOL_SOCKET, SO_REUSEADDR, true);
+  SetFlag(socket, IPPROTO_IPV6, IPV6_V6ONLY, false);
+  if (bind(socket.descriptor(), addresses->ai_addr, addresses->ai_addrlen) !=
+          0 ||
+      listen(socket.descriptor(), kBacklog) != 0) {
+    return Failed("listen on", endpoint, LastError());
+  }
+  return socket;
 }
 
 }  // namespace
@@ -129,18 +152,14 @@ void Socket::Close() {
 }
 
 absl::StatusOr<Socket> Listen(const Endpoint& endpoint) {
-  constexpr int kBacklog = 1024;
-  ASTRA_ASSIGN_OR_RETURN(const Addresses addresses,
-                         Resolve("listen on", endpoint, AI_PASSIVE));
-  Socket socket = MakeSocket(*addresses);
-  if (!socket.is_open()) return Failed("listen on", endpoint, LastError());
-  SetFlag(socket, SOL_SOCKET, SO_REUSEADDR);
-  if (bind(socket.descriptor(), addresses->ai_addr, addresses->ai_addrlen) !=
-          0 ||
-      listen(socket.descriptor(), kBacklog) != 0) {
-    return Failed("listen on", endpoint, LastError());
+  // A socket of IPv6 that listens on all addresses gets connections of IPv4 as
+  // well, unless the kernel has no IPv6.
+  if (endpoint.host.empty()) {
+    constexpr int kIpv6[] = {AF_INET6};
+    absl::StatusOr<Socket> socket = ListenOn(endpoint, kIpv6);
+    if (socket.ok()) return socket;
   }
-  return socket;
+  return ListenOn(endpoint, kFamilies);
 }
 
 uint16_t PortOf(const Socket& socket) {
@@ -163,7 +182,11 @@ std::string PeerOf(const Socket& socket) {
                   host.data(), host.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
     return "an unknown address";
   }
-  return host.data();
+  constexpr std::string_view kIpv4 = "::ffff:";
+  const std::string text = host.data();
+  const bool is_ipv4 =
+      text.rfind(kIpv4, 0) == 0 && text.find('.') != std::string::npos;
+  return is_ipv4 ? text.substr(kIpv4.size()) : text;
 }
 
 absl::StatusOr<std::optional<Socket>> AcceptFrom(const Socket& listener) {
@@ -194,7 +217,7 @@ void RaiseSocketLimit() {
 
 absl::StatusOr<Socket> StartConnect(const Endpoint& endpoint) {
   ASTRA_ASSIGN_OR_RETURN(const Addresses addresses,
-                         Resolve("connect to", endpoint, 0));
+                         Resolve("connect to", endpoint, 0, kFamilies));
   Socket socket = MakeSocket(*addresses);
   if (!socket.is_open()) return Failed("connect to", endpoint, LastError());
   SetUp(socket);

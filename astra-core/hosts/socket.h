@@ -54,7 +54,8 @@ class Socket {
   int descriptor_ = -1;
 };
 
-// Listens on the address of `endpoint`; with port 0 the kernel chooses one.
+// Listens on the address of `endpoint`, or on all addresses of this host, of
+// IPv4 and IPv6, if its host is "". With port 0 the kernel chooses a port.
 //
 // Errors: Unavailable, which names the endpoint and the reason.
 absl::StatusOr<Socket> Listen(const Endpoint& endpoint);
@@ -62,7 +63,8 @@ absl::StatusOr<Socket> Listen(const Endpoint& endpoint);
 // Returns the port on which a socket listens.
 uint16_t PortOf(const Socket& socket);
 
-// Returns the address of the other end, without its port.
+// Returns the address of the other end, without its port. An address of IPv4 is
+// written as one, also where the socket is of IPv6.
 std::string PeerOf(const Socket& socket);
 
 // Accepts a connection; returns none if no connection waits.

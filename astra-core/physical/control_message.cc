@@ -52,8 +52,15 @@ void Read(ByteReader& reader, RosterMessage& message) {
   }
 }
 
-void Add(const ConnectedMessage&, ByteWriter&) {}
-void Read(ByteReader&, ConnectedMessage&) {}
+void Add(const ConnectedMessage& message, ByteWriter& writer) {
+  writer.AddText(message.network.provider);
+  writer.AddText(message.network.device);
+}
+void Read(ByteReader& reader, ConnectedMessage& message) {
+  message.network.provider = reader.ReadText();
+  message.network.device = reader.ReadText();
+}
+
 void Add(const FinishMessage&, ByteWriter&) {}
 void Read(ByteReader&, FinishMessage&) {}
 

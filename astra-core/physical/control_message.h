@@ -5,7 +5,7 @@
 //   rank to coordinator                    coordinator to rank
 //   Join       who it is, where it listens
 //                                          Roster   where all ranks listen
-//   Connected  to all ranks that it needs
+//   Connected  to all ranks that it needs, and over what
 //                                          Ping     16 times, to other clocks
 //   Pong       its clock
 //                                          Begin    when the iteration begins
@@ -28,6 +28,7 @@
 #include "astra-core/base/ids.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/units.h"
+#include "astra-core/hosts/fabric/fabric_endpoint.h"
 #include "astra-core/hosts/poller.h"
 #include "astra-core/hosts/socket.h"
 #include "workload/phase.h"
@@ -53,7 +54,9 @@ struct RosterMessage {
   std::vector<Endpoint> ranks;  // Where each rank listens, by rank.
 };
 
-struct ConnectedMessage {};
+struct ConnectedMessage {
+  FabricName network;  // What the rank sends over.
+};
 
 struct PingMessage {
   uint32_t number = 0;

@@ -65,7 +65,10 @@ absl::StatusOr<PhysicalReports> Coordinator::Run(
   }
   TellEnd(status);
   if (!status.ok()) return status;
-  for (const Member& member : members_) reports_.hosts.push_back(member.host);
+  for (const Member& member : members_) {
+    reports_.hosts.push_back(member.host);
+    reports_.networks.push_back(member.network);
+  }
   return std::move(reports_);
 }
 
@@ -256,8 +259,8 @@ void Coordinator::SendRoster() {
 
 absl::Status Coordinator::OnRankMessage(RankId rank,
                                         const ControlMessage& message) {
-  if (std::holds_alternative<ConnectedMessage>(message)) {
-    return OnConnected(rank);
+  if (const auto* connected = std::get_if<ConnectedMessage>(&message)) {
+    return OnConnected(rank, *connected);
   }
   if (const auto* pong = std::get_if<PongMessage>(&message)) {
     return OnPong(rank, *pong);
@@ -279,12 +282,14 @@ absl::Status Coordinator::Unexpected(RankId rank, std::string_view what) const {
                   NameOf(rank), what));
 }
 
-absl::Status Coordinator::OnConnected(RankId rank) {
+absl::Status Coordinator::OnConnected(RankId rank,
+                                      const ConnectedMessage& connected) {
   Member& member = members_[rank.index()];
   if (!roster_sent_ || member.is_connected) {
     return Unexpected(rank, "Connected");
   }
   member.is_connected = true;
+  member.network = connected.network;
   if (AllAre([](const Member& each) { return each.is_connected; })) {
     CompareClocks();
   }

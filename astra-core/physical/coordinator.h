@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/hosts/doorway.h"
+#include "astra-core/hosts/fabric/fabric_endpoint.h"
 #include "astra-core/hosts/message_link.h"
 #include "astra-core/hosts/poller.h"
 #include "astra-core/hosts/secret.h"
@@ -49,6 +50,8 @@ struct PhysicalProgress {
 // What the ranks of a run measured.
 struct PhysicalReports {
   std::vector<std::string> hosts;  // Name of the host of each rank, by rank.
+  // What each rank has sent its messages over, by rank.
+  std::vector<FabricName> networks;
   // Reports by iteration and rank.
   std::vector<std::vector<RankReport>> iterations;
   // Largest error of a difference between the clocks of a rank and of the
@@ -90,6 +93,7 @@ class Coordinator {
     Endpoint endpoint;              // Where other ranks reach the rank.
     bool shares_clock = false;      // The rank's clock is the coordinator's.
     bool is_connected = false;
+    FabricName network;              // What the rank sends over.
     uint32_t num_pongs = 0;          // Pings that the rank has answered.
     std::optional<HostTime> pinged;  // When the unanswered ping was sent.
     ClockOffset clock;
@@ -104,7 +108,7 @@ class Coordinator {
   absl::Status OnMessage(uint64_t token, const ControlMessage& message);
   absl::Status OnJoin(uint64_t token, const JoinMessage& join);
   absl::Status OnRankMessage(RankId rank, const ControlMessage& message);
-  absl::Status OnConnected(RankId rank);
+  absl::Status OnConnected(RankId rank, const ConnectedMessage& connected);
   absl::Status OnPong(RankId rank, const PongMessage& pong);
   absl::Status OnReport(RankId rank, const ReportMessage& report);
   std::string WhyNot(const JoinMessage& join) const;

@@ -74,7 +74,7 @@ void HostCollectives::SendOwn(const Run& run) {
     const ConnectionKey key =
         plan_.KeyOf(run.call.communicator, messages, flow);
     connections_.Send(
-        connections_.IndexOf(key),
+        plan_.connections().IndexOfOutgoing(key),
         {.iteration = iteration_,
          .communicator = run.call.communicator.index(),
          .number = run.call.number,
@@ -100,7 +100,7 @@ absl::StatusOr<bool> HostCollectives::AdvanceTo(TimePs limit) {
   }
 }
 
-// Handling an event may send messages that the kernel takes at once, which
+// Handling an event may send messages that the network takes at once, which
 // makes more events.
 absl::Status HostCollectives::TakeEvents() {
   while (connections_.has_events()) {
@@ -113,15 +113,15 @@ absl::Status HostCollectives::TakeEvents() {
 
 absl::Status HostCollectives::Handle(const DataEvent& event) {
   switch (event.kind) {
-    case DataConnections::EventKind::kAnnounced:
+    case DataEvent::Kind::kAnnounced:
       return Announce(event);
-    case DataConnections::EventKind::kArrived:
-    case DataConnections::EventKind::kSent:
+    case DataEvent::Kind::kArrived:
+    case DataEvent::Kind::kSent:
       return OnFlow(event.frame);
-    case DataConnections::EventKind::kLost:
+    case DataEvent::Kind::kLost:
       return absl::UnavailableError(
           fmt::format("the connection with rank {} has ended", event.peer));
-    case DataConnections::EventKind::kWrong:
+    case DataEvent::Kind::kWrong:
       break;
   }
   return absl::InternalError(fmt::format(

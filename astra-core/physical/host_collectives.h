@@ -1,8 +1,8 @@
 // Runs one rank's part of the collectives of its program: sends and receives
-// messages over TCP, on the clock of the host.
+// messages between hosts, on the clock of its own host.
 //
 // A flow leaves this rank once the rank has joined the collective, the incoming
-// flows that it depends on have arrived, and the kernel has taken the outgoing
+// flows that it depends on have arrived, and the network has taken the outgoing
 // ones. The rank at the other end takes its bytes once it has joined as well.
 
 #ifndef ASTRA_CORE_PHYSICAL_HOST_COLLECTIVES_H_
@@ -69,7 +69,6 @@ class HostCollectives final : public CollectiveService {
     TimePs joined;                   // When the rank joined.
     bool is_finished = false;        // All flows of the rank have ended.
   };
-  using DataEvent = DataConnections::Event;
 
   void Tick();
   absl::Status TakeEvents();

@@ -4,11 +4,11 @@
 #include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/flow_sending.h"
-#include "astra-core/hosts/bytes.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -43,32 +43,10 @@ void SortOnce(std::vector<ConnectionKey>& keys) {
 
 }  // namespace
 
-std::string ClaimOf(std::string_view session, const ConnectionKey& key) {
-  ByteWriter writer;
-  writer.AddText(session);
-  writer.Add32(key.source.index());
-  writer.Add32(key.target.index());
-  writer.Add32(key.channel);
-  return writer.Take();
-}
-
-absl::StatusOr<ConnectionKey> ParseClaim(std::string_view session,
-                                         std::string_view claim) {
-  ByteReader reader(claim);
-  const std::string of = reader.ReadText();
-  ConnectionKey key;
-  key.source = RankId(reader.Read32());
-  key.target = RankId(reader.Read32());
-  key.channel = reader.Read32();
-  ASTRA_RETURN_IF_ERROR(reader.status());
-  if (of != session) {
-    return absl::PermissionDeniedError("the other end is of another run");
-  }
-  return key;
-}
-
 RankPlan::RankPlan(const SimulationSetting& setting, RankId rank)
-    : rank_(rank), communicators_(OnlyOf(rank, setting.communicators)) {}
+    : communicators_(OnlyOf(rank, setting.communicators)) {
+  connections_.rank = rank;
+}
 
 absl::StatusOr<RankPlan> RankPlan::Create(const SimulationSetting& setting,
                                           const RankProgram& program,
@@ -85,8 +63,8 @@ absl::StatusOr<RankPlan> RankPlan::Create(const SimulationSetting& setting,
     if (!communicator) continue;
     ASTRA_RETURN_IF_ERROR(plan.Add(setting, *communicator, op.communication));
   }
-  SortOnce(plan.outgoing_);
-  SortOnce(plan.incoming_);
+  SortOnce(plan.connections_.outgoing);
+  SortOnce(plan.connections_.incoming);
   return plan;
 }
 
@@ -112,7 +90,8 @@ absl::Status RankPlan::Add(const SimulationSetting& setting, CommunicatorId id,
         "--engine none",
         Name(kind), bytes, Name(dimension), planned.messages.algorithm));
   }
-  const auto own = std::find(group.ranks.begin(), group.ranks.end(), rank_);
+  const auto own =
+      std::find(group.ranks.begin(), group.ranks.end(), connections_.rank);
   planned.member = GroupRank(static_cast<uint32_t>(own - group.ranks.begin()));
   AddConnections(id, planned);
   return absl::OkStatus();
@@ -125,12 +104,12 @@ void RankPlan::AddConnections(CommunicatorId communicator,
     const Flow flow = graph.flow(FlowId(id));
     const bool sends = flow.source == planned.member;
     if (!sends && flow.target != planned.member) continue;
-    (sends ? outgoing_ : incoming_)
+    (sends ? connections_.outgoing : connections_.incoming)
         .push_back(KeyOf(communicator, planned.messages, flow));
   }
   // A graph has many flows of few connections.
-  SortOnce(outgoing_);
-  SortOnce(incoming_);
+  SortOnce(connections_.outgoing);
+  SortOnce(connections_.incoming);
 }
 
 const PlannedCollective* RankPlan::Find(CommunicatorId communicator,

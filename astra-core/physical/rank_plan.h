@@ -4,13 +4,9 @@
 #ifndef ASTRA_CORE_PHYSICAL_RANK_PLAN_H_
 #define ASTRA_CORE_PHYSICAL_RANK_PLAN_H_
 
-#include <compare>
 #include <cstdint>
 #include <map>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "astra-core/base/ids.h"
@@ -18,31 +14,10 @@
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/rank_program.h"
 #include "astra-core/engine/simulation_setting.h"
+#include "astra-core/physical/connection_plan.h"
 #include "workload/phase.h"
 
 namespace astra {
-
-// Names a connection, which carries messages from one rank to another. Messages
-// of one key are sent one after the other, as over one queue pair of a
-// simulated network. `channel` tells the connections of a pair of ranks apart.
-struct ConnectionKey {
-  RankId source;
-  RankId target;
-  uint32_t channel = 0;
-
-  friend auto operator<=>(const ConnectionKey&, const ConnectionKey&) = default;
-};
-
-// Returns the claim of a handshake for a connection of a run, which the
-// coordinator has named `session`.
-std::string ClaimOf(std::string_view session, const ConnectionKey& key);
-
-// Returns the key of which ClaimOf() made `claim`.
-//
-// Errors: InvalidArgument if `claim` is no claim; PermissionDenied if it is of
-// another session.
-absl::StatusOr<ConnectionKey> ParseClaim(std::string_view session,
-                                         std::string_view claim);
 
 // The messages of all collectives of a communicator that are alike.
 struct PlannedCollective {
@@ -62,7 +37,7 @@ class RankPlan {
                                          const RankProgram& program,
                                          RankId rank);
 
-  RankId rank() const { return rank_; }
+  RankId rank() const { return connections_.rank; }
 
   // Returns the communicators of the run as the engine of this rank needs them:
   // the rank is the only class, and is member 0 of its communicators.
@@ -77,9 +52,8 @@ class RankPlan {
                       const CollectiveMessages& messages,
                       const Flow& flow) const;
 
-  // The connections of this rank, each once, in increasing order.
-  const std::vector<ConnectionKey>& outgoing() const { return outgoing_; }
-  const std::vector<ConnectionKey>& incoming() const { return incoming_; }
+  // Returns the connections that carry the flows of this rank.
+  const ConnectionPlan& connections() const { return connections_; }
 
  private:
   using CollectiveKey =
@@ -91,11 +65,9 @@ class RankPlan {
   void AddConnections(CommunicatorId communicator,
                       const PlannedCollective& planned);
 
-  RankId rank_;
+  ConnectionPlan connections_;
   Communicators communicators_;
   std::map<CollectiveKey, PlannedCollective> collectives_;
-  std::vector<ConnectionKey> outgoing_;
-  std::vector<ConnectionKey> incoming_;
 };
 
 }  // namespace astra

@@ -33,15 +33,16 @@ std::string BootId() {
 }
 
 RankSession::RankSession(const RankSetting& setting, const Secret& secret,
-                         const RankPlan& plan)
+                         const RankPlan& plan, OpenConnections open)
     : setting_(setting),
       secret_(secret),
       plan_(plan),
       doorway_(secret_, poller_, kDoorwayTokens),
-      connections_(plan_, poller_, kDataTokens) {}
+      open_(std::move(open)) {}
 
 absl::Status RankSession::Run(const Iteration& iteration) {
   absl::Status status = Join();
+  if (status.ok()) status = OpenNetwork();
   if (status.ok()) status = ConnectToPeers();
   if (status.ok()) status = Serve(iteration);
   if (status.ok()) return status;
@@ -69,9 +70,7 @@ absl::Status RankSession::Explain(absl::Status status) {
 }
 
 absl::Status RankSession::Join() {
-  ASTRA_ASSIGN_OR_RETURN(
-      Socket listener,
-      Listen({setting_.address.empty() ? "0.0.0.0" : setting_.address, 0}));
+  ASTRA_ASSIGN_OR_RETURN(Socket listener, Listen({setting_.address, 0}));
   const uint16_t port = PortOf(listener);
   const Instant deadline = HostClock::now() + setting_.join_limit;
   bool is_trying = false;
@@ -116,6 +115,16 @@ absl::Status RankSession::Join() {
   return absl::OkStatus();
 }
 
+// The rank has joined, so that the coordinator can name it if it has no device.
+absl::Status RankSession::OpenNetwork() {
+  auto connections = open_(plan_.connections(), poller_, kDataTokens);
+  if (!connections.ok()) {
+    return absl::AbortedError(connections.status().message());
+  }
+  connections_ = *std::move(connections);
+  return absl::OkStatus();
+}
+
 absl::Status RankSession::ConnectToPeers() {
   // The coordinator ends the run if ranks are missing for too long.
   ASTRA_ASSIGN_OR_RETURN(ControlMessage message, Next());
@@ -128,17 +137,16 @@ absl::Status RankSession::ConnectToPeers() {
   }
   const Instant deadline = HostClock::now() + setting_.join_limit;
   Instant next_try = HostClock::now();
-  while (!connections_.is_complete()) {
+  while (!connections_->MissingPeers().empty()) {
     TakePeers();
     ASTRA_RETURN_IF_ERROR(TakeRefused());
     if (num_connecting_ == 0 && HostClock::now() >= next_try) {
       next_try = In(kBetweenTries);
       ASTRA_RETURN_IF_ERROR(ConnectMissing());
     }
-    if (connections_.is_complete()) break;
     if (HostClock::now() >= deadline) {
       std::vector<uint32_t> ranks;
-      for (const RankId peer : connections_.MissingPeers()) {
+      for (const RankId peer : connections_->MissingPeers()) {
         ranks.push_back(peer.index());
       }
       return absl::AbortedError(fmt::format(
@@ -150,16 +158,16 @@ absl::Status RankSession::ConnectToPeers() {
   }
   // Each connection that was lost before has been made again. Nobody else has
   // to come.
-  connections_.TakeEvents();
+  connections_->TakeEvents();
   doorway_.Close();
-  Send(ConnectedMessage{});
+  Send(ConnectedMessage{connections_->network()});
   return absl::OkStatus();
 }
 
 // Connects where there is neither a connection nor an attempt.
 absl::Status RankSession::ConnectMissing() {
   constexpr size_t kAtOnce = 256;
-  for (const ConnectionKey& key : connections_.MissingOutgoing()) {
+  for (const ConnectionKey& key : connections_->MissingOutgoing()) {
     if (num_connecting_ == kAtOnce) break;
     ASTRA_RETURN_IF_ERROR(doorway_
                               .Connect(roster_->ranks[key.target.index()],
@@ -180,7 +188,7 @@ void RankSession::TakePeers() {
     if (!key.ok()) continue;
     const bool is_ours = entered.connects ? key->source == setting_.rank
                                           : key->target == setting_.rank;
-    if (is_ours) connections_.Take(*key, std::move(entered.socket));
+    if (is_ours) connections_->Take(*key, std::move(entered.socket));
   }
 }
 
@@ -211,28 +219,39 @@ absl::Status RankSession::Serve(const Iteration& iteration) {
     while (HostClock::now() < at) ASTRA_RETURN_IF_ERROR(WaitUntil(at));
     ASTRA_ASSIGN_OR_RETURN(
         RankReport report,
-        iteration(begin->iteration, at, connections_,
+        iteration(begin->iteration, at, *connections_,
                   [this](Instant until) { return WaitUntil(until); }));
     Send(ReportMessage{begin->iteration, std::move(report)});
   }
 }
 
-// Returns the next message of the coordinator that is not for WaitUntil().
+// Returns the next message of the coordinator that is not for Step(). A network
+// that fails meanwhile matters only to the next iteration, if there is one: at
+// the end of the run other ranks may leave first.
 absl::StatusOr<ControlMessage> RankSession::Next() {
   constexpr std::chrono::hours kLong(1);
-  while (inbox_.empty()) ASTRA_RETURN_IF_ERROR(WaitUntil(In(kLong)));
+  while (inbox_.empty()) ASTRA_RETURN_IF_ERROR(Step(In(kLong)));
   ControlMessage message = std::move(inbox_.front());
   inbox_.pop_front();
   return message;
 }
 
 absl::Status RankSession::WaitUntil(Instant until) {
+  ASTRA_RETURN_IF_ERROR(Step(until));
+  return network_;
+}
+
+// Handles what happens until `until`. Returns the coordinator's verdict.
+absl::Status RankSession::Step(Instant until) {
   ASTRA_RETURN_IF_ERROR(verdict_);
-  for (const Ready& ready : poller_.Wait(until)) {
+  const absl::StatusOr<Instant> wake =
+      connections_ ? connections_->Progress(until) : until;
+  network_ = wake.status();
+  for (const Ready& ready : poller_.Wait(wake.value_or(until))) {
     if (ready.token == kCoordinatorToken) {
       verdict_ = OnCoordinator(ready);
-    } else if (connections_.Owns(ready.token)) {
-      connections_.OnReady(ready);
+    } else if (connections_ && connections_->Owns(ready.token)) {
+      connections_->OnReady(ready);
     } else {
       doorway_.OnReady(ready);
     }

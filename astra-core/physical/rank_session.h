@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,23 +53,26 @@ class RankSession {
   using Iteration = std::function<absl::StatusOr<RankReport>(
       uint32_t, Instant, DataConnections&, const HostCollectives::Wait&)>;
 
-  // All must outlive the object.
+  // All must outlive the object. `open` opens the network that messages go
+  // over.
   RankSession(const RankSetting& setting, const Secret& secret,
-              const RankPlan& plan);
+              const RankPlan& plan, OpenConnections open);
 
   // Returns once the coordinator says that the run has finished.
   //
   // Errors: Unavailable if the coordinator cannot be reached; Aborted with the
   // coordinator's reason, or if the coordinator or another rank is lost, which
-  // the message names; PermissionDenied for another secret; those of
-  // `iteration`.
+  // the message names, or if no network can be opened; PermissionDenied for
+  // another secret; those of `iteration`.
   absl::Status Run(const Iteration& iteration);
 
  private:
   absl::Status Join();
+  absl::Status OpenNetwork();
   absl::Status ConnectToPeers();
   absl::Status Serve(const Iteration& iteration);
   absl::Status WaitUntil(Instant until);
+  absl::Status Step(Instant until);
   absl::Status OnCoordinator(const Ready& ready);
   absl::StatusOr<ControlMessage> Next();
   void TakePeers();
@@ -82,7 +86,8 @@ class RankSession {
   const RankPlan& plan_;
   Poller poller_;
   Doorway doorway_;
-  DataConnections connections_;
+  const OpenConnections open_;
+  std::unique_ptr<DataConnections> connections_;  // Null until it has joined.
   std::optional<MessageLink> link_;   // Connection to the coordinator.
   std::deque<ControlMessage> inbox_;  // Messages that Next() returns.
   std::optional<RosterMessage> roster_;
@@ -92,6 +97,7 @@ class RankSession {
   Instant next_close_;  // When doorway_.CloseLate() has to be called again.
   // Why the coordinator has ended the run, or was lost; OK until then.
   absl::Status verdict_;
+  absl::Status network_;  // Why connections_ fails; OK while it does not.
 };
 
 }  // namespace astra

@@ -1,6 +1,6 @@
-// Any bytes that a stranger or another rank may send are a message, a frame or
-// a step of a handshake, which are written as they were read, or an error of
-// one line. The first byte chooses who reads them.
+// Any bytes that a stranger or another rank may send are a message, a frame, a
+// greeting or a step of a handshake, which are written as they were read, or an
+// error of one line. The first byte chooses who reads them.
 
 #include <algorithm>
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include "astra-core/hosts/secret.h"
 #include "astra-core/physical/control_message.h"
 #include "astra-core/physical/data_frame.h"
+#include "astra-core/physical/rdma_greeting.h"
 
 namespace astra {
 namespace {
@@ -38,6 +39,16 @@ void ReadDataFrame(std::string_view bytes) {
               "a frame is not what was written");
 }
 
+void ReadGreeting(std::string_view bytes) {
+  const auto greeting = ParseRdmaGreeting(bytes);
+  CheckError(greeting.status());
+  ASTRA_CHECK(!greeting.ok() ||
+                  Encode(*greeting).substr(RdmaGreeting::kLengthBytes) == bytes,
+              "a greeting is not what was written");
+  CheckError(ParseGreetingLength(bytes.substr(0, RdmaGreeting::kLengthBytes))
+                 .status());
+}
+
 // Nobody comes in without the secret.
 void ShakeHands(std::string_view bytes) {
   static const Secret secret = Secret::Draw();
@@ -59,15 +70,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data + 1),
                                size - 1);
-  switch (data[0] % 3) {
+  switch (data[0] % 4) {
     case 0:
       astra::ReadControlMessage(bytes);
       break;
     case 1:
       astra::ReadDataFrame(bytes);
       break;
-    default:
+    case 2:
       astra::ShakeHands(bytes);
+      break;
+    default:
+      astra::ReadGreeting(bytes);
   }
   return 0;
 }

@@ -28,6 +28,8 @@ for variable in ("OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"):
     ENVIRONMENT.pop(variable, None)
 # So long may the others take to notice that one is lost.
 SECONDS_TO_NOTICE = 5
+# Over libfabric, but without a device: what every host can do.
+FABRIC = ("--transport", "rdma", "--provider", "tcp")
 
 
 def free_port():
@@ -77,7 +79,16 @@ def processes_of(folder):
     return found
 
 
-class PhysicalTest(unittest.TestCase):
+def has_libfabric():
+    """Whether the program can send over libfabric's provider tcp."""
+    done = subprocess.run([OPTIONS.bin / "simai_physical", "-w", "w", "-n", "n",
+                           "--rank", "1", "--coordinator", "a", *FABRIC],
+                          env=ENVIRONMENT, text=True, capture_output=True)
+    return "without libfabric" not in done.stderr
+
+
+class PhysicalCase(unittest.TestCase):
+    """Starts ranks in a folder of their own, and ends them."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -127,6 +138,46 @@ class PhysicalTest(unittest.TestCase):
         with open(self.folder / folder / "collectives.csv") as file:
             return list(csv.DictReader(file))
 
+    def rows(self, folder):
+        """What was sent, without its times."""
+        keys = ("layer", "phase", "collective", "group", "first_rank", "ranks",
+                "bytes", "algorithm")
+        return sorted(
+            tuple(row[key] for key in keys)
+            for row in self.collectives(folder)
+            for _ in range(int(row["count"])))
+
+    # Whichever rank it is and whenever, all others end soon and name it.
+    def kill_ranks(self, *arguments):
+        ranks = OPTIONS.ranks
+        self.make_inputs(ranks, layers=2000, compute_ns=5_000_000,
+                         sizes=(1 << 14, 1 << 18))
+        draws = random.Random(1)
+        for _ in range(OPTIONS.kills):
+            port = free_port()
+            processes = [self.start_rank(rank, port, *arguments)
+                         for rank in range(ranks)]
+            # All have joined by then; who never came is missed later.
+            time.sleep(0.06 * ranks + draws.uniform(0.5, 3))
+            lost = draws.randrange(ranks)
+            with self.subTest(lost=lost):
+                self.assertIsNone(processes[lost].poll(),
+                                  "the run is over too soon")
+                processes[lost].send_signal(signal.SIGKILL)
+                killed = time.monotonic()
+                for rank, process in enumerate(processes):
+                    code, _, error = self.end_of(process)
+                    if rank != lost:
+                        self.assertEqual(code, 1)
+                        self.assertRegex(error, rf"rank {lost}\b.* was lost")
+                self.assertLess(time.monotonic() - killed, SECONDS_TO_NOTICE)
+                self.assertEqual(processes_of(self.folder), [])
+                self.assertEqual(sockets_of(port), [])
+
+
+class PhysicalTest(PhysicalCase):
+    """Runs over TCP."""
+
     # The rows are those of the simulation, but for their times.
     def test_a_launched_run_has_the_collectives_of_a_simulated_one(self):
         self.make_inputs(4, layers=8, sizes=(1 << 16, 1 << 20))
@@ -139,16 +190,7 @@ class PhysicalTest(unittest.TestCase):
         self.assertEqual((code, error), (0, ""))
         self.assertIn("finished   w: ", out)
         self.assertIn("median of the errors of collectives of 1 MiB", out)
-        keys = ("layer", "phase", "collective", "group", "first_rank", "ranks",
-                "bytes", "algorithm")
-
-        def rows(folder):
-            return sorted(
-                tuple(row[key] for key in keys)
-                for row in self.collectives(folder)
-                for _ in range(int(row["count"])))
-
-        self.assertEqual(rows("measured"), rows("simulated"))
+        self.assertEqual(self.rows("measured"), self.rows("simulated"))
         for row in self.collectives("measured"):
             self.assertGreater(float(row["time_us"]), 0)
         run = json.loads((self.folder / "measured/run.json").read_text())
@@ -170,31 +212,8 @@ class PhysicalTest(unittest.TestCase):
         self.assertEqual([end[1] for end in ends[1:]], ["", ""])
         self.assertEqual(len(self.collectives("out")), 4)
 
-    # Whichever rank it is and whenever, all others end soon and name it.
     def test_a_killed_rank_ends_the_run(self):
-        ranks = OPTIONS.ranks
-        self.make_inputs(ranks, layers=2000, compute_ns=5_000_000,
-                         sizes=(1 << 14, 1 << 18))
-        draws = random.Random(1)
-        for _ in range(OPTIONS.kills):
-            port = free_port()
-            processes = [self.start_rank(rank, port) for rank in range(ranks)]
-            # All have joined by then; who never came is missed later.
-            time.sleep(0.06 * ranks + draws.uniform(0.5, 3))
-            lost = draws.randrange(ranks)
-            with self.subTest(lost=lost):
-                self.assertIsNone(processes[lost].poll(),
-                                  "the run is over too soon")
-                processes[lost].send_signal(signal.SIGKILL)
-                killed = time.monotonic()
-                for rank, process in enumerate(processes):
-                    code, _, error = self.end_of(process)
-                    if rank != lost:
-                        self.assertEqual(code, 1)
-                        self.assertRegex(error, rf"rank {lost}\b.* was lost")
-                self.assertLess(time.monotonic() - killed, SECONDS_TO_NOTICE)
-                self.assertEqual(processes_of(self.folder), [])
-                self.assertEqual(sockets_of(port), [])
+        self.kill_ranks()
 
     def test_a_launcher_that_is_killed_takes_its_ranks_along(self):
         self.make_inputs(4, layers=2000, compute_ns=5_000_000)
@@ -310,7 +329,7 @@ class PhysicalTest(unittest.TestCase):
             if i % 4 == 0:
                 stranger.sendall(random.Random(i).randbytes(1000))
             elif i % 4 == 1:
-                stranger.sendall(b"simai-physical:1" + bytes(31))
+                stranger.sendall(b"simai-physical:2" + bytes(31))
             elif i % 4 == 2:
                 stranger.close()
             strangers.append(stranger)
@@ -396,6 +415,160 @@ class PhysicalTest(unittest.TestCase):
         ):
             with self.subTest(arguments=arguments):
                 code, _, error = self.end_of(self.start(*arguments))
+                self.assertEqual(
+                    (code, error), (2, f"simai_physical: error: {message}\n"))
+
+    def test_ranks_meet_at_addresses_of_ipv6(self):
+        try:
+            with socket.socket(socket.AF_INET6) as listener:
+                listener.bind(("::1", 0))
+                port = listener.getsockname()[1]
+        except OSError:
+            self.skipTest("this host has no IPv6")
+        self.make_inputs(2, layers=4)
+        ends = [self.end_of(process) for process in [
+            self.start("--rank", str(rank), "--coordinator", f"[::1]:{port}")
+            for rank in range(2)]]
+        self.assertEqual([end[0] for end in ends], [0, 0], ends)
+
+
+class FabricTest(PhysicalCase):
+    """Runs over libfabric's provider tcp, which needs no device."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not has_libfabric():
+            raise unittest.SkipTest("built without libfabric")
+
+    def network_of(self, folder):
+        run = json.loads((self.folder / folder / "run.json").read_text())
+        return run["physical"]
+
+    def run_both(self):
+        """Runs w.txt over TCP and over the provider; both send the same."""
+        for name, options in (("tcp", ()), ("fabric", FABRIC)):
+            code, out, error = self.end_of(
+                self.start("--hosts", "hosts.txt", "-o", name, *options))
+            self.assertEqual((code, error), (0, ""))
+        self.assertEqual(self.rows("fabric"), self.rows("tcp"))
+        return out
+
+    # All-reduces, all-to-alls, all-gathers and reduce-scatters, of messages
+    # that take a part of a slot and many slots.
+    def test_it_sends_what_tcp_sends(self):
+        self.make_inputs(4, layers=12, sizes=(100, 1 << 16, 1 << 20, 9 << 20,
+                                              33))
+        out = self.run_both()
+        self.assertRegex(out, r"^physical   4 ranks on 1 host\(s\) over "
+                         r"libfabric's tcp\S*, which is no RDMA, device\(s\) "
+                         r"lo; 12 collectives and messages\n")
+        network = self.network_of("fabric")
+        self.assertEqual((network["transport"], network["is_rdma"],
+                          network["devices"]), ("rdma", False, ["lo"] * 4))
+        self.assertRegex(network["provider"], "^tcp")
+        self.assertEqual(self.network_of("tcp")["transport"], "tcp")
+
+    def test_an_iteration_sends_what_tcp_sends(self):
+        self.make_inputs(4, layers=1)
+        self.run_program(
+            "gen_workload", "-m", "llama3-8b", "--gpu-type", "H100", "--gpus",
+            "4", "--tp", "2", "--pp", "2", "--num-layers", "2",
+            "--global-batch", "2", "--micro-batch", "1", "--seq-length", "64",
+            "--vocab-size", "1024", "--format", "program", "-o", "w.txt")
+        self.run_both()
+
+    # The provider shm has nothing to wait for: ranks poll it, as they poll a
+    # device.
+    def test_a_provider_that_is_polled(self):
+        self.make_inputs(2, layers=4, sizes=(100, 1 << 20))
+        code, out, error = self.end_of(
+            self.start("--hosts", "hosts.txt", "--transport", "rdma",
+                       "--provider", "shm", "-o", "out"))
+        self.assertEqual((code, error), (0, ""))
+        self.assertEqual(len(self.collectives("out")), 4)
+
+    def test_a_killed_rank_ends_the_run(self):
+        self.kill_ranks(*FABRIC)
+
+    # Everybody can connect to the endpoint of a rank, but not write to it.
+    def test_garbage_at_endpoints_does_not_stop_a_run(self):
+        self.make_inputs(2, layers=400, compute_ns=5_000_000)
+        process = self.start("--hosts", "hosts.txt", *FABRIC)
+        ports = set()
+        end = time.monotonic() + 10
+        while len(ports) < 2 and time.monotonic() < end:
+            time.sleep(0.1)
+            ports = self.listening_ports()
+        self.assertGreaterEqual(len(ports), 2)
+        strangers = [socket.create_connection(("127.0.0.1", port))
+                     for port in ports for _ in range(4)]
+        for i, stranger in enumerate(strangers):
+            stranger.sendall(random.Random(i).randbytes(1000))
+        code, out, error = self.end_of(process)
+        for stranger in strangers:
+            stranger.close()
+        self.assertEqual(code, 0, error)
+        self.assertIn("finished", out)
+
+    def listening_ports(self):
+        """Ports at which the processes of the folder listen."""
+        inodes = set()
+        for process in processes_of(self.folder):
+            for entry in pathlib.Path(f"/proc/{process}/fd").glob("*"):
+                try:
+                    inodes.add(os.readlink(entry))
+                except OSError:
+                    pass
+        ports = set()
+        for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
+            cells = line.split()
+            if cells[3] == "0A" and f"socket:[{cells[9]}]" in inodes:
+                ports.add(int(cells[1].split(":")[1], 16))
+        return ports
+
+    def test_a_device_or_provider_that_is_not_there_is_named(self):
+        self.make_inputs(2, layers=2)
+        for arguments, message in (
+            (("--provider", "tpc"), "--provider is \"tpc\", for which libfabric "
+             "finds no device on this host"),
+            (("--provider", "tcp", "--device", "l0"), "--device is \"l0\", "
+             "which libfabric's provider tcp"),
+            ((), "there is no RDMA device on this host: libfabric finds none "
+             "for verbs;ofi_rxm or efa; use --transport tcp, or name another "
+             "one of its providers with --provider\n"),
+        ):
+            if not arguments and os.path.exists("/dev/infiniband"):
+                continue
+            with self.subTest(arguments=arguments):
+                code, _, error = self.end_of(
+                    self.start("--hosts", "hosts.txt", "--transport", "rdma",
+                               *arguments))
+                self.assertEqual(code, 1)
+                self.assertEqual(error.count("\n"), 1, error)
+                self.assertRegex(error, r"^simai_physical: error: rank \d on "
+                                 r"\S+ gave up: ")
+                self.assertIn(message, error)
+
+    def test_what_has_no_effect_is_refused(self):
+        self.make_inputs(2, layers=2)
+        (self.folder / "devices.txt").write_text(
+            "localhost slots=2 device=mlx5_0\n")
+        for arguments, message in (
+            (("--device", "lo"),
+             "--device has no effect: --transport tcp needs no device"),
+            (("--hosts", "devices.txt"), "devices.txt: device=mlx5_0 of "
+             "localhost has no effect: --transport tcp needs no device"),
+            ((*FABRIC, "--local-rank", "1"),
+             "--local-rank has no effect: --hosts starts the ranks"),
+            (("--transport", "rdma", "--device", "a,,b"), "--device is "
+             "\"a,,b\": expected a name, or several with commas"),
+            (("--transport", "rmda"), "unknown --transport \"rmda\"; did you mean "
+             "\"rdma\"? (known: tcp, rdma)"),
+        ):
+            with self.subTest(arguments=arguments):
+                code, _, error = self.end_of(
+                    self.start(*(() if "--hosts" in arguments else
+                                 ("--hosts", "hosts.txt")), *arguments))
                 self.assertEqual(
                     (code, error), (2, f"simai_physical: error: {message}\n"))
 

@@ -28,12 +28,17 @@ absl::Status ReadSetting(const TextReader& reader, const Token& token,
   const std::string_view value =
       equals == std::string_view::npos ? "" : token.text.substr(equals + 1);
   const bool is_repeated = (key == "address" && !host.place.address.empty()) ||
+                           (key == "device" && !host.place.devices.empty()) ||
                            (key == "slots" && host.slots);
   if (is_repeated) {
     return reader.Error(token, fmt::format("{} is given twice", key));
   }
   if (key == "address" && !value.empty()) {
     host.place.address = std::string(value);
+    return absl::OkStatus();
+  }
+  if (key == "device" && !value.empty()) {
+    host.place.devices = std::string(value);
     return absl::OkStatus();
   }
   if (key == "slots" && equals != std::string_view::npos) {
@@ -46,9 +51,9 @@ absl::Status ReadSetting(const TextReader& reader, const Token& token,
         token, fmt::format("slots is {}: expected a whole number from 1 to {}",
                            Quoted(value), kMostSlots));
   }
-  return reader.Error(token,
-                      fmt::format("expected slots=N or address=ADDRESS, not {}",
-                                  Quoted(token.text)));
+  return reader.Error(token, fmt::format("expected slots=N, address=ADDRESS or "
+                                         "device=NAME, not {}",
+                                         Quoted(token.text)));
 }
 
 // Reads the tokens before a comment.
@@ -95,6 +100,7 @@ absl::StatusOr<std::vector<RankPlace>> ParseHostFile(std::string_view file,
     num_slots += slots;
     for (int64_t i = 0; i < slots && places.size() < num_ranks; ++i) {
       places.push_back(host.place);
+      places.back().local_rank = static_cast<uint32_t>(i);
     }
   }
   if (places.size() == num_ranks) return places;

@@ -13,6 +13,7 @@
 #include "astra-core/results/collectives_table.h"
 #include "astra-core/results/trace_tables.h"
 #include "fmt/core.h"
+#include "fmt/ranges.h"
 #include "nlohmann/json.hpp"
 
 namespace astra {
@@ -26,6 +27,33 @@ TimePs EndOf(const std::vector<RankReport>& iteration) {
     end = std::max(end, report.finish);
   }
   return end;
+}
+
+// Returns what the messages were sent over, and no RDMA where there was none.
+std::string DescribeNetwork(const std::vector<FabricName>& networks) {
+  const std::string& provider = networks.front().provider;
+  if (provider.empty()) return "TCP";
+  std::set<std::string> devices;
+  for (const FabricName& network : networks) devices.insert(network.device);
+  return fmt::format(
+      "{}, device(s) {}",
+      IsRdmaProvider(provider)
+          ? fmt::format("RDMA (libfabric's {})", provider)
+          : fmt::format("libfabric's {}, which is no RDMA", provider),
+      fmt::join(devices, " "));
+}
+
+// Adds what the messages were sent over.
+void AddNetwork(const std::vector<FabricName>& networks, Json& physical) {
+  const std::string& provider = networks.front().provider;
+  physical["transport"] = provider.empty() ? "tcp" : "rdma";
+  if (provider.empty()) return;
+  physical["provider"] = provider;
+  physical["is_rdma"] = IsRdmaProvider(provider);
+  physical["devices"] = Json::array();
+  for (const FabricName& network : networks) {
+    physical["devices"].push_back(network.device);
+  }
 }
 
 Json RunJsonOf(const SimaiPhysicalOptions& options, const RunRequest& request,
@@ -43,13 +71,13 @@ Json RunJsonOf(const SimaiPhysicalOptions& options, const RunRequest& request,
       {"model", ModelJson(options.run, request.simulation)},
       {"physical",
        {{"hosts", outcome.num_hosts},
-        {"transport", "tcp"},
         {"warm_up_iterations", options.num_warm_ups},
         {"clock_error_ns", outcome.clock_error.count()},
         {"iterations_ps", Json::array()}}},
       {"warnings", warnings},
       {"result", ResultJson(outcome.result)}};
   json["model"]["fidelity"] = "physical";
+  AddNetwork(outcome.networks, json["physical"]);
   for (const TimePs time : outcome.iterations) {
     json["physical"]["iterations_ps"].push_back(time.count());
   }
@@ -63,6 +91,7 @@ absl::StatusOr<PhysicalOutcome> OutcomeOf(const SimaiPhysicalOptions& options,
                                           const PhysicalReports& reports) {
   PhysicalOutcome outcome;
   outcome.clock_error = reports.clock_error;
+  outcome.networks = reports.networks;
   outcome.num_hosts = static_cast<uint32_t>(
       std::set<std::string>(reports.hosts.begin(), reports.hosts.end()).size());
   std::vector<std::pair<TimePs, size_t>> order;
@@ -99,9 +128,10 @@ std::string DescribePhysical(const SimaiPhysicalOptions& options,
   const auto [least, most] =
       std::minmax_element(outcome.iterations.begin(), outcome.iterations.end());
   std::string text = fmt::format(
-      "physical   {} ranks on {} host(s) over TCP; {} collectives and "
+      "physical   {} ranks on {} host(s) over {}; {} collectives and "
       "messages\n",
-      result.ranks.size(), outcome.num_hosts, result.collectives.size());
+      result.ranks.size(), outcome.num_hosts, DescribeNetwork(outcome.networks),
+      result.collectives.size());
   if (outcome.iterations.size() > 1) {
     text += fmt::format(
         "iterations {} measured: {:.3f} to {:.3f} ms; the median follows\n",

@@ -15,6 +15,7 @@
 #include "astra-core/base/units.h"
 #include "astra-core/engine/result.h"
 #include "astra-core/engine/simulation_setting.h"
+#include "astra-core/hosts/fabric/fabric_endpoint.h"
 #include "astra-core/physical/coordinator.h"
 #include "astra-core/run/run.h"
 
@@ -25,7 +26,8 @@ struct PhysicalOutcome {
   std::vector<TimePs> iterations;  // Times of iterations without warm-ups.
   SimulationResult result;         // Result of the median of these iterations.
   uint32_t num_hosts = 0;
-  HostTime clock_error{};  // See PhysicalReports.
+  std::vector<FabricName> networks;  // See PhysicalReports.
+  HostTime clock_error{};            // See PhysicalReports.
 };
 
 // Returns the outcome of a run from the reports of its ranks.

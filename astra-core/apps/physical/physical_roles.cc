@@ -5,12 +5,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "astra-core/apps/physical/host_file.h"
 #include "astra-core/apps/physical/launcher.h"
 #include "astra-core/base/files.h"
@@ -20,9 +22,14 @@
 #include "astra-core/base/stop_signals.h"
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/engine/pipeline_program.h"
+#include "astra-core/hosts/fabric/fabric_endpoint.h"
+#include "astra-core/physical/connection_plan.h"
+#include "astra-core/physical/data_connections.h"
 #include "astra-core/physical/rank_plan.h"
 #include "astra-core/physical/rank_run.h"
 #include "astra-core/physical/rank_session.h"
+#include "astra-core/physical/rdma_connections.h"
+#include "astra-core/physical/tcp_connections.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -30,8 +37,11 @@ namespace {
 
 constexpr std::string_view kThisHost = "127.0.0.1";
 
-bool IsThisHost(std::string_view host) {
-  return host == kThisHost || host == "localhost";
+// Returns the loopback address that `host` means; "" if it may be another host.
+std::string LoopbackOf(std::string_view host) {
+  constexpr std::string_view kThisHostIpv6 = "::1";
+  if (host == kThisHost || host == "localhost") return std::string(kThisHost);
+  return host == kThisHostIpv6 ? std::string(host) : std::string();
 }
 
 CoordinatorSetting CoordinatorSettingOf(const PhysicalRun& run) {
@@ -58,6 +68,32 @@ PipelineProgram ProgramOf(const PhysicalRun& run) {
                          /*window=*/1);
 }
 
+// Returns how rank of `options` opens the network. `address` is the address at
+// which other ranks reach it; "" if it is not known.
+OpenConnections NetworkOf(const SimaiPhysicalOptions& options,
+                          const std::string& address) {
+  if (options.transport == PhysicalTransport::kTcp) {
+    return
+        [](const ConnectionPlan& plan, Poller& poller, uint64_t first_token) {
+          return std::make_unique<TcpConnections>(plan, poller, first_token);
+        };
+  }
+  DeviceWish wish{.provider = options.provider,
+                  .device = {},
+                  .address = address,
+                  .local_rank = options.local_rank};
+  if (!options.devices.empty()) {
+    wish.device = options.devices[options.local_rank % options.devices.size()];
+  }
+  return
+      [wish](const ConnectionPlan& plan, Poller& poller, uint64_t first_token)
+          -> absl::StatusOr<std::unique_ptr<DataConnections>> {
+        ASTRA_ASSIGN_OR_RETURN(auto endpoint, OpenFabricEndpoint(wish));
+        return RdmaConnections::Create(plan, poller, first_token,
+                                       std::move(endpoint));
+      };
+}
+
 // Takes part as the rank of `plan`. `coordinator_name` names the coordinator in
 // error messages.
 absl::Status RunRank(const PhysicalRun& run, const PipelineProgram& program,
@@ -65,10 +101,9 @@ absl::Status RunRank(const PhysicalRun& run, const PipelineProgram& program,
                      std::string coordinator_name) {
   const SimaiPhysicalOptions& options = run.options;
   // If the coordinator is on this host only, all ranks are.
-  const std::string address =
-      options.address.empty() && IsThisHost(options.coordinator.host)
-          ? std::string(kThisHost)
-          : options.address;
+  const std::string address = options.address.empty()
+                                  ? LoopbackOf(options.coordinator.host)
+                                  : options.address;
   const RankSetting setting{.rank = RankId(options.rank),
                             .num_ranks = run.num_ranks(),
                             .digest = run.digest,
@@ -76,7 +111,7 @@ absl::Status RunRank(const PhysicalRun& run, const PipelineProgram& program,
                             .coordinator_name = std::move(coordinator_name),
                             .address = address,
                             .join_limit = options.join_limit};
-  RankSession session(setting, secret, plan);
+  RankSession session(setting, secret, plan, NetworkOf(options, address));
   return session.Run([&](uint32_t iteration, Instant begin,
                          DataConnections& connections,
                          const HostCollectives::Wait& wait) {
@@ -141,6 +176,13 @@ std::vector<std::string> RankCommand(const PhysicalRun& run, uint32_t rank,
   if (!place.address.empty()) {
     words.push_back(fmt::format("--address={}", place.address));
   }
+  if (options.transport == PhysicalTransport::kRdma) {
+    words.push_back(fmt::format("--local-rank={}", place.local_rank));
+    const std::string devices = place.devices.empty()
+                                    ? absl::StrJoin(options.devices, ",")
+                                    : place.devices;
+    if (!devices.empty()) words.push_back("--device=" + devices);
+  }
   words.insert(words.end(), options.for_ranks.begin(), options.for_ranks.end());
   return words;
 }
@@ -151,7 +193,7 @@ struct LauncherEndpoints {
 };
 LauncherEndpoints EndpointsOf(const Endpoint& given,
                               const std::vector<RankPlace>& places) {
-  if (!given.host.empty()) return {{"0.0.0.0", given.port}, given};
+  if (!given.host.empty()) return {{"", given.port}, given};
   const bool all_here = std::all_of(
       places.begin(), places.end(),
       [](const RankPlace& place) { return place.host == "localhost"; });
@@ -159,7 +201,7 @@ LauncherEndpoints EndpointsOf(const Endpoint& given,
     const Endpoint here{std::string(kThisHost), 0};
     return {here, here};
   }
-  return {{"0.0.0.0", 0}, {HostName(), 0}};
+  return {{"", 0}, {HostName(), 0}};
 }
 
 absl::Status StartRanks(const PhysicalRun& run,
@@ -172,6 +214,19 @@ absl::Status StartRanks(const PhysicalRun& run,
         processes.Start(CommandAt(place, run.options.remote_shell,
                                   RankCommand(run, rank, place, coordinator)),
                         place.host, secret.text() + "\n"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDevices(const SimaiPhysicalOptions& options,
+                          const std::vector<RankPlace>& places) {
+  if (options.transport == PhysicalTransport::kRdma) return absl::OkStatus();
+  for (const RankPlace& place : places) {
+    if (place.devices.empty()) continue;
+    return absl::InvalidArgumentError(
+        fmt::format("{}: device={} of {} has no effect: --transport tcp needs "
+                    "no device",
+                    options.hosts_file, place.devices, place.host));
   }
   return absl::OkStatus();
 }
@@ -201,6 +256,7 @@ absl::StatusOr<PhysicalReports> Launch(const PhysicalRun& run) {
   ASTRA_ASSIGN_OR_RETURN(
       const std::vector<RankPlace> places,
       ParseHostFile(options.hosts_file, contents, run.num_ranks()));
+  ASTRA_RETURN_IF_ERROR(CheckDevices(options, places));
   // A collective that hosts cannot run is an error before any rank starts.
   const PipelineProgram program = ProgramOf(run);
   ASTRA_RETURN_IF_ERROR(PlanOf(run, program, 0).status());
@@ -243,10 +299,8 @@ absl::StatusOr<PhysicalReports> RunFirstRank(const PhysicalRun& run) {
   const PipelineProgram program = ProgramOf(run);
   ASTRA_ASSIGN_OR_RETURN(const RankPlan plan, PlanOf(run, program, 0));
   const Endpoint& at = run.options.coordinator;
-  ASTRA_ASSIGN_OR_RETURN(
-      Socket listener,
-      Listen(
-          {IsThisHost(at.host) ? std::string(kThisHost) : "0.0.0.0", at.port}));
+  ASTRA_ASSIGN_OR_RETURN(Socket listener,
+                         Listen({LoopbackOf(at.host), at.port}));
   Coordinator coordinator(CoordinatorSettingOf(run), secret,
                           std::move(listener), WarnOf(run));
   std::atomic<bool> has_failed = false;

@@ -19,14 +19,17 @@ struct Launcher {
   std::string_view name;         // Name of the launcher in messages.
   std::string_view rank;         // Variable with the rank.
   std::string_view num_ranks;    // Variable with the number of ranks.
+  std::string_view local_rank;   // Variable with the rank on this host.
   std::string_view local_ranks;  // Variable with the ranks on this host, or "".
   std::string_view job;          // Variable that differs between jobs.
 };
 constexpr Launcher kLaunchers[] = {
     {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-     "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE"},
-    {"srun", "SLURM_PROCID", "SLURM_NTASKS", "", "SLURM_JOB_ID"},
-    {"PMI", "PMI_RANK", "PMI_SIZE", "", "PMI_JOBID"},
+     "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
+     "PMIX_NAMESPACE"},
+    {"srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "",
+     "SLURM_JOB_ID"},
+    {"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "", "PMI_JOBID"},
 };
 
 absl::StatusOr<uint32_t> ReadNumber(const FindVariable& find,
@@ -85,6 +88,11 @@ absl::StatusOr<std::optional<RankEnvironment>> ReadRankEnvironment(
     ASTRA_ASSIGN_OR_RETURN(
         environment.rank,
         ReadNumber(find, launcher.rank, 0, environment.num_ranks - 1));
+    if (find(launcher.local_rank)) {
+      ASTRA_ASSIGN_OR_RETURN(
+          environment.local_rank,
+          ReadNumber(find, launcher.local_rank, 0, environment.num_ranks - 1));
+    }
     environment.first_host = FirstHostOf(launcher, environment.num_ranks, find);
     environment.port = PortFor(find(launcher.job).value_or("") + '.' +
                                find("SLURM_STEP_ID").value_or(""));

@@ -25,6 +25,7 @@ struct RankEnvironment {
   std::string launcher;  // Name in messages: "mpirun", "srun" or "PMI".
   uint32_t rank = 0;
   uint32_t num_ranks = 0;
+  uint32_t local_rank = 0;  // Place among the ranks of this host.
   // Host of rank 0, if it is known: the first host of Slurm's list, or
   // 127.0.0.1 if all processes are on one host.
   std::optional<std::string> first_host;

@@ -16,6 +16,7 @@
 #include "astra-core/base/yaml_path.h"
 #include "astra-core/command_line/option_reading.h"
 #include "astra-core/command_line/version.h"
+#include "astra-core/hosts/fabric/fabric_endpoint.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -28,9 +29,10 @@ constexpr std::string_view kUsage =
     "\n"
     "Measures the collectives of a workload on real hosts. Each rank is a "
     "process that\n"
-    "sends the messages of a simulated run over TCP. A computation is waiting, "
-    "so no GPU\n"
-    "is needed. The files are those of a simulated run, so that both can be "
+    "sends the messages of a simulated run over TCP or RDMA. A computation is "
+    "waiting, so\n"
+    "no GPU is needed. The files are those of a simulated run, so that both "
+    "can be "
     "compared.\n";
 
 constexpr CommandExample kExamples[] = {
@@ -86,9 +88,21 @@ constexpr OptionSpec kOptions[] = {
     {"directory", "", "DIR", "Hosts",
      "for ranks that --hosts starts: the folder to run in"},
 
+    {"transport", "", "NAME", "Network",
+     "tcp (default), or rdma: InfiniBand, RoCE or EFA, through libfabric"},
+    {"provider", "", "NAME", "Network",
+     "for rdma: libfabric's provider, such as verbs, or tcp, which is no RDMA "
+     "(default: the first with a device: verbs, efa)"},
+    {"device", "", "NAME", "Network",
+     "for rdma: device of this rank, such as mlx5_0; of several with commas, "
+     "each rank of a host gets one, in turn (default: all that there are)"},
+    {"local-rank", "", "N", "Network",
+     "for rdma: place of this rank among those of its host, which chooses its "
+     "device (default: what mpirun or srun say, or 0)"},
+
     {"warm-up", "", "N", "Run",
      "iterations that are not measured, in which TCP finds the size of its "
-     "windows (default 1)"},
+     "windows and RDMA makes its connections (default 1)"},
     {"iterations", "", "N", "Run",
      "iterations that are measured; the results are those of the median "
      "(default 1)"},
@@ -116,13 +130,14 @@ constexpr uint16_t kDefaultPort = 29411;
 // The options that say what is run, and so are those of every rank.
 bool IsOfAllRanks(const OptionSpec& option) {
   return option.group == "Input" || option.group == "Model" ||
+         option.name == "transport" || option.name == "provider" ||
          option.name == "warm-up" || option.name == "iterations";
 }
 
 absl::Status ReadLauncher(const CommandLine& flags,
                           SimaiPhysicalOptions& options) {
-  constexpr std::string_view kOfRanks[] = {"rank", "address", "launched",
-                                           "directory", "secret-file"};
+  constexpr std::string_view kOfRanks[] = {
+      "rank", "address", "launched", "directory", "local-rank", "secret-file"};
   ASTRA_RETURN_IF_ERROR(Refuse(flags, kOfRanks, "--hosts starts the ranks"));
   options.role = PhysicalRole::kLauncher;
   options.hosts_file = *flags.value("hosts");
@@ -171,6 +186,7 @@ absl::Status ReadRank(const CommandLine& flags, SimaiPhysicalOptions& options) {
     }
     options.rank = found->rank;
     options.num_ranks = found->num_ranks;
+    options.local_rank = found->local_rank;
   }
   ASTRA_ASSIGN_OR_RETURN(options.coordinator, FindCoordinator(flags, found));
   options.address = flags.value("address").value_or("");
@@ -185,6 +201,34 @@ absl::Status ReadRank(const CommandLine& flags, SimaiPhysicalOptions& options) {
   constexpr std::string_view kOfTime[] = {"time-limit"};
   ASTRA_RETURN_IF_ERROR(Refuse(flags, kOfResults, "rank 0 writes the results"));
   return Refuse(flags, kOfTime, "rank 0 ends a run that takes too long");
+}
+
+absl::Status ReadTransport(const CommandLine& flags,
+                           SimaiPhysicalOptions& options) {
+  constexpr std::string_view kNames[] = {"tcp", "rdma"};
+  ASTRA_ASSIGN_OR_RETURN(const size_t choice,
+                         Choice(flags, "transport", 0, kNames));
+  options.transport = static_cast<PhysicalTransport>(choice);
+  if (options.transport == PhysicalTransport::kTcp) {
+    constexpr std::string_view kOfRdma[] = {"provider", "device", "local-rank"};
+    return Refuse(flags, kOfRdma, "--transport tcp needs no device");
+  }
+  ASTRA_RETURN_IF_ERROR(CheckFabricIsBuilt());
+  options.provider = flags.value("provider").value_or("");
+  if (flags.has("device")) {
+    options.devices = absl::StrSplit(*flags.value("device"), ',');
+    if (std::count(options.devices.begin(), options.devices.end(), "") > 0) {
+      return absl::InvalidArgumentError(
+          fmt::format("--device is {}: expected a name, or several with commas",
+                      Quoted(*flags.value("device"))));
+    }
+  }
+  constexpr int64_t kMost = 65535;
+  ASTRA_ASSIGN_OR_RETURN(
+      const int64_t local_rank,
+      flags.integer("local-rank", options.local_rank, 0, kMost));
+  options.local_rank = static_cast<uint32_t>(local_rank);
+  return absl::OkStatus();
 }
 
 absl::Status ReadLimits(const CommandLine& flags,
@@ -232,6 +276,7 @@ absl::StatusOr<SimaiPhysicalOptions> ReadSimaiPhysicalOptions(
                          ReadRunOptions(kDefaults, flags, SimaiVariables()));
   ASTRA_RETURN_IF_ERROR(flags.has("hosts") ? ReadLauncher(flags, options)
                                            : ReadRank(flags, options));
+  ASTRA_RETURN_IF_ERROR(ReadTransport(flags, options));
   ASTRA_RETURN_IF_ERROR(ReadLimits(flags, options));
   options.beside = flags.value("compare");
   options.what = Version();

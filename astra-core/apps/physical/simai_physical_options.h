@@ -24,6 +24,9 @@ enum class PhysicalRole : uint8_t {
   kRank,      // Is a rank that does not coordinate.
 };
 
+// Tells over what ranks send their messages.
+enum class PhysicalTransport : uint8_t { kTcp, kRdma };
+
 struct SimaiPhysicalOptions {
   RunOptions run;  // Workload, topology, model and output.
   PhysicalRole role = PhysicalRole::kRank;
@@ -37,6 +40,10 @@ struct SimaiPhysicalOptions {
   // itself if it is "", and the port if it is 0.
   Endpoint coordinator;
   std::string address;  // See RankSetting.
+  PhysicalTransport transport = PhysicalTransport::kTcp;
+  std::string provider;              // See DeviceWish.
+  std::vector<std::string> devices;  // Devices of this rank's host; "" for all.
+  uint32_t local_rank = 0;           // Place of this rank among its host's.
   std::optional<std::string> secret_file;
   bool is_launched = false;  // The launcher started this rank.
 

@@ -41,6 +41,25 @@ TEST(EndpointTest, HasAHostAndAPort) {
             "node1:29411");
 }
 
+// Returns the address of whoever connects to `host` on a port of all addresses;
+// "" if it cannot connect.
+std::string PeerAt(const std::string& host) {
+  const Socket listener = ValueOrDie(Listen({"", 0}));
+  const auto client = StartConnect({host, PortOf(listener)});
+  if (!client.ok()) return "";
+  Poller poller;
+  poller.Add(listener, 1, {.reads = true});
+  poller.Wait(HostClock::now() + std::chrono::seconds(2));
+  const auto accepted = ValueOrDie(AcceptFrom(listener));
+  return accepted ? PeerOf(*accepted) : "";
+}
+
+TEST(ListenTest, AllAddressesAreThoseOfIpv4AndIpv6) {
+  EXPECT_EQ(PeerAt("127.0.0.1"), "127.0.0.1");
+  const bool has_ipv6 = Listen({"::1", 0}).ok();
+  if (has_ipv6) EXPECT_EQ(PeerAt("::1"), "::1");
+}
+
 TEST(PollerTest, WaitsForAnInstant) {
   Poller poller;
   const Instant until = HostClock::now() + milliseconds(20);

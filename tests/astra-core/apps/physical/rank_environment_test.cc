@@ -23,11 +23,13 @@ absl::StatusOr<std::optional<RankEnvironment>> Read(const Variables& set) {
 TEST(RankEnvironmentTest, MpirunOnOneHost) {
   const auto found = *ValueOrDie(Read({{"OMPI_COMM_WORLD_RANK", "3"},
                                        {"OMPI_COMM_WORLD_SIZE", "4"},
+                                       {"OMPI_COMM_WORLD_LOCAL_RANK", "2"},
                                        {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"},
                                        {"PMIX_NAMESPACE", "123"}}));
   EXPECT_EQ(found.launcher, "mpirun");
   EXPECT_EQ(found.rank, 3u);
   EXPECT_EQ(found.num_ranks, 4u);
+  EXPECT_EQ(found.local_rank, 2u);
   EXPECT_EQ(found.first_host, "127.0.0.1");
 }
 
