@@ -418,6 +418,7 @@ astra_test(engine_test
 astra_test(results_test
   SOURCES
     astra-core/results/completions_table_test.cc
+    astra-core/results/latencies_table_test.cc
     astra-core/results/memory_table_test.cc
     astra-core/results/message_times_test.cc
     astra-core/results/program_summary_test.cc
@@ -600,9 +601,10 @@ astra_test(jobs_test
     astra-core/jobs/jobs_file_test.cc
     astra-core/jobs/jobs_run_test.cc
     astra-core/jobs/placement_test.cc
+    astra-core/jobs/serving_jobs_test.cc
     astra-core/jobs/storage_messages_test.cc
     astra-core/jobs/storage_run_test.cc
-  DEPS astra::backends astra::jobs astra::network_config)
+  DEPS astra::backends astra::jobs astra::network_config astra::serving_fabric)
 
 astra_test(traces_test
   SOURCES
@@ -623,7 +625,7 @@ astra_test(serving_fabric_test
   SOURCES
     astra-core/serving/fabric/serving_fabric_test.cc
     astra-core/serving/fabric/step_messages_test.cc
-  DEPS astra::backends astra::serving_fabric astra::simai_text)
+  DEPS astra::backends astra::serving_fabric)
 
 astra_test(testbed_test
   SOURCES
@@ -632,6 +634,11 @@ astra_test(testbed_test
     astra-core/apps/testbed/simai_wire_options_test.cc
     astra-core/apps/testbed/tcp_train_test.cc
   DEPS astra::testbed)
+
+astra_test(simulator_app_test
+  SOURCES astra-core/apps/simulator/served_jobs_test.cc
+  DEPS astra::simulator_app
+  PROGRAMS gen_topo gen_workload simai_analytical simai_serving simai_simulator)
 
 astra_test(trace_app_test
   SOURCES astra-core/apps/trace/simai_trace_test.cc

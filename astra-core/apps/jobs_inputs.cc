@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "astra-core/apps/run_request.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/jobs/part_network.h"
 #include "astra-core/jobs/placement.h"
 #include "astra-core/jobs/storage_messages.h"
 #include "astra-core/jobs/storage_use.h"
@@ -33,11 +35,45 @@ absl::Status Named(const JobSpec& spec, const absl::Status& status) {
                                   std::string(status.message())));
 }
 
+// What a job does, before it has a place: one of the two.
+struct UnplacedJob {
+  std::optional<Program> program;
+  std::unique_ptr<ServedJob> served;
+};
+
+absl::StatusOr<UnplacedJob> ReadUnplaced(const JobSpec& spec,
+                                         const RunOptions& options,
+                                         const Topology& topology,
+                                         ReadServedJob read_served,
+                                         Warnings* warnings) {
+  UnplacedJob job;
+  if (spec.serving.empty()) {
+    absl::StatusOr<Program> program = ReadWorkload(spec.workload, warnings);
+    if (!program.ok()) return Named(spec, program.status());
+    job.program = *std::move(program);
+    return job;
+  }
+  if (read_served == nullptr) {
+    return Named(spec, absl::InvalidArgumentError(
+                           "only simai_simulator runs jobs that serve"));
+  }
+  ASTRA_ASSIGN_OR_RETURN(job.served,
+                         read_served(spec, options, topology, warnings));
+  return job;
+}
+
 absl::StatusOr<PlacementWish> WishOf(const JobSpec& spec,
-                                     const Program& program) {
+                                     const UnplacedJob& job,
+                                     const Topology& topology) {
+  const uint32_t server =
+      spec.gpus_of_server.empty()
+          ? topology.gpus_per_server()
+          : static_cast<uint32_t>(spec.gpus_of_server.size());
   PlacementWish wish{
       .name = spec.name,
-      .num_ranks = static_cast<uint32_t>(program.sizes().num_ranks),
+      .num_ranks = job.program
+                       ? static_cast<uint32_t>(job.program->sizes().num_ranks)
+                       : job.served->NumGpus(server),
       .servers = spec.servers,
       .gpus_of_server = spec.gpus_of_server,
       .gpu_of_rank = {}};
@@ -94,7 +130,7 @@ absl::StatusOr<double> SecondsOf(const StorageAmount& amount, const Job& job,
                                  const RunOptions& options,
                                  const NicOptions& nic, Routes& routes) {
   ASTRA_ASSIGN_OR_RETURN(const ParallelPlan plan,
-                         ParallelPlan::Create(job.program.sizes()));
+                         ParallelPlan::Create(job.training()->program.sizes()));
   const std::vector<StorageMessage> messages =
       StorageMessagesOf(amount, plan, job.part.topology);
   if (!NetworkOf(options.fidelity)->records_packets) {
@@ -114,11 +150,12 @@ absl::StatusOr<double> SecondsOf(const StorageAmount& amount, const Job& job,
 // Adds what the job does with storage in `times` runs.
 absl::Status AddStorageWork(const RunOptions& options, const Job& job,
                             int64_t times, JobsInputs& inputs) {
-  if (job.storage.empty()) return absl::OkStatus();
+  if (!job.uses_storage()) return absl::OkStatus();
+  const TrainingWork& work = *job.training();
   Routes routes(job.part.topology);
   const NicOptions& nic = inputs.network.packet.nic;
   double seconds = 0;
-  for (const StorageMoves& moves : MovesOf(job.storage, job.iterations)) {
+  for (const StorageMoves& moves : MovesOf(work.storage, work.iterations)) {
     ASTRA_ASSIGN_OR_RETURN(const double once,
                            SecondsOf(moves.amount, job, options, nic, routes));
     seconds += static_cast<double>(moves.count) * once;
@@ -150,14 +187,11 @@ absl::Status CheckStorage(const StorageUse& use, const std::string& file,
                   file, servers, servers == 1 ? "" : "s"));
 }
 
-absl::StatusOr<Job> ReadJob(const RunOptions& options, const JobSpec& spec,
-                            Program program, const JobPlace& place,
-                            const Topology& topology, const RunEvents& events,
-                            int64_t times, JobsInputs& inputs,
-                            Warnings* warnings) {
-  ASTRA_ASSIGN_OR_RETURN(
-      ClusterPart part,
-      PartOfCluster(topology, place.gpus, place.gpus_per_server));
+absl::StatusOr<Job> TrainingOn(ClusterPart part, const RunOptions& options,
+                               const JobSpec& spec, Program program,
+                               const Topology& topology,
+                               const RunEvents& events, int64_t times,
+                               JobsInputs& inputs, Warnings* warnings) {
   RunOptions of_job = options;
   of_job.workload_file = spec.workload;
   RunCluster cluster{part.topology, std::nullopt};
@@ -173,12 +207,39 @@ absl::StatusOr<Job> ReadJob(const RunOptions& options, const JobSpec& spec,
   ASTRA_RETURN_IF_ERROR(CheckStorage(spec.storage, *options.topology_file,
                                      topology, part.topology));
   return Job{.name = spec.name,
-             .program = std::move(request.program),
+             .work = TrainingWork{.program = std::move(request.program),
+                                  .options = std::move(request.simulation),
+                                  .iterations = spec.iterations,
+                                  .until_served = spec.until_served,
+                                  .storage = spec.storage},
              .part = std::move(part),
-             .options = std::move(request.simulation),
-             .start = spec.start,
-             .iterations = spec.iterations,
-             .storage = spec.storage};
+             .start = spec.start};
+}
+
+// Lays a job that serves on its part. `healthy` is the network without the
+// events of links.
+absl::StatusOr<Job> ServingOn(ClusterPart part, const RunOptions& options,
+                              const JobSpec& spec, ServedJob& served,
+                              const RunEvents& events,
+                              const NetworkOptions& healthy, Routes& routes,
+                              Warnings* warnings) {
+  const std::vector<SpeedChange> speeds = SpeedsOf(events, part);
+  if (!speeds.empty()) {
+    return Named(spec, absl::InvalidArgumentError(fmt::format(
+                           "{} changes the speed of its GPUs, which a job that "
+                           "serves does not know",
+                           *options.events_file)));
+  }
+  const NetworkFactory new_idle = [fidelity = options.fidelity, healthy,
+                                   &routes, nodes = part.nodes] {
+    return std::make_unique<PartNetwork>(
+        NetworkOf(fidelity)->make(healthy, routes), nodes);
+  };
+  ASTRA_RETURN_IF_ERROR(served.Place(part, new_idle, warnings));
+  return Job{.name = spec.name,
+             .work = served.work(),
+             .part = std::move(part),
+             .start = spec.start};
 }
 
 absl::StatusOr<JobsFile> ReadJobsFile(const std::string& path) {
@@ -186,54 +247,82 @@ absl::StatusOr<JobsFile> ReadJobsFile(const std::string& path) {
   return ParseJobs(path, contents);
 }
 
-}  // namespace
-
-absl::StatusOr<JobsInputs> ReadJobsInputs(const RunOptions& options,
-                                          const Topology& topology,
-                                          Warnings* warnings) {
-  JobsInputs inputs;
-  ASTRA_ASSIGN_OR_RETURN(inputs.file, ReadJobsFile(*options.jobs_file));
-  ASTRA_ASSIGN_OR_RETURN(inputs.network,
-                         ReadNetworkOptions(options, topology, warnings));
-  ASTRA_ASSIGN_OR_RETURN(const RunEvents events, ReadEvents(options, topology));
-  inputs.network = WithEvents(std::move(inputs.network), events);
-  inputs.events = events.texts;
-  std::vector<Program> programs;
-  std::vector<PlacementWish> wishes;
-  for (const JobSpec& spec : inputs.file.jobs) {
+// Reads the jobs of the file, and where they want to run.
+absl::Status ReadWork(const RunOptions& options, const Topology& topology,
+                      ReadServedJob read_served,
+                      absl::Span<const JobSpec> specs,
+                      std::vector<UnplacedJob>& jobs,
+                      std::vector<PlacementWish>& wishes, Warnings* warnings) {
+  for (const JobSpec& spec : specs) {
     if (std::find(std::begin(kResultFiles), std::end(kResultFiles),
                   spec.name) != std::end(kResultFiles)) {
       return Named(spec,
                    absl::InvalidArgumentError(
                        "expected a name other than that of a result file"));
     }
-    absl::StatusOr<Program> program = ReadWorkload(spec.workload, warnings);
-    if (!program.ok()) return Named(spec, program.status());
-    absl::StatusOr<PlacementWish> wish = WishOf(spec, *program);
+    ASTRA_ASSIGN_OR_RETURN(
+        jobs.emplace_back(),
+        ReadUnplaced(spec, options, topology, read_served, warnings));
+    absl::StatusOr<PlacementWish> wish = WishOf(spec, jobs.back(), topology);
     if (!wish.ok()) return Named(spec, wish.status());
     wishes.push_back(*std::move(wish));
-    programs.push_back(*std::move(program));
   }
-  absl::StatusOr<std::vector<JobPlace>> places = PlaceJobs(
-      topology, wishes, inputs.file.placement, inputs.network.packet.seed);
-  if (!places.ok()) return places.status();
+  return absl::OkStatus();
+}
+
+// Returns how often each job is run: with all others, alone, and without
+// storage.
+int64_t NumRuns(const JobsFile& file) {
   const bool uses_storage =
-      std::any_of(inputs.file.jobs.begin(), inputs.file.jobs.end(),
+      std::any_of(file.jobs.begin(), file.jobs.end(),
                   [](const JobSpec& spec) { return !spec.storage.empty(); });
-  const int64_t num_runs_of_job =
-      1 + (inputs.file.ComparesAlone() ? 1 : 0) + (uses_storage ? 1 : 0);
-  for (size_t i = 0; i < programs.size(); ++i) {
+  return 1 + (file.ComparesAlone() ? 1 : 0) + (uses_storage ? 1 : 0);
+}
+
+}  // namespace
+
+absl::StatusOr<JobsInputs> ReadJobsInputs(const RunOptions& options,
+                                          const Topology& topology,
+                                          ReadServedJob read_served,
+                                          Warnings* warnings) {
+  JobsInputs inputs;
+  ASTRA_ASSIGN_OR_RETURN(inputs.file, ReadJobsFile(*options.jobs_file));
+  ASTRA_ASSIGN_OR_RETURN(const NetworkOptions healthy,
+                         ReadNetworkOptions(options, topology, warnings));
+  ASTRA_ASSIGN_OR_RETURN(const RunEvents events, ReadEvents(options, topology));
+  inputs.network = WithEvents(healthy, events);
+  inputs.events = events.texts;
+  inputs.idle_routes = std::make_unique<Routes>(topology);
+  std::vector<UnplacedJob> unplaced;
+  std::vector<PlacementWish> wishes;
+  ASTRA_RETURN_IF_ERROR(ReadWork(options, topology, read_served,
+                                 inputs.file.jobs, unplaced, wishes, warnings));
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<JobPlace> places,
+                         PlaceJobs(topology, wishes, inputs.file.placement,
+                                   inputs.network.packet.seed));
+  for (size_t i = 0; i < unplaced.size(); ++i) {
     const JobSpec& spec = inputs.file.jobs[i];
+    absl::StatusOr<ClusterPart> part =
+        PartOfCluster(topology, places[i].gpus, places[i].gpus_per_server);
+    if (!part.ok()) return Named(spec, part.status());
+    inputs.servers.push_back(ServersText(places[i], topology));
+    inputs.served.push_back(std::move(unplaced[i].served));
+    if (ServedJob* const served = inputs.served.back().get()) {
+      ASTRA_ASSIGN_OR_RETURN(
+          Job job, ServingOn(*std::move(part), options, spec, *served, events,
+                             healthy, *inputs.idle_routes, warnings));
+      inputs.jobs.push_back(std::move(job));
+      continue;
+    }
     absl::StatusOr<Job> job =
-        ReadJob(options, spec, std::move(programs[i]), (*places)[i], topology,
-                events, num_runs_of_job * spec.iterations, inputs, warnings);
+        TrainingOn(*std::move(part), options, spec,
+                   *std::move(unplaced[i].program), topology, events,
+                   NumRuns(inputs.file) * spec.iterations, inputs, warnings);
     if (!job.ok()) return Named(spec, job.status());
-    const int64_t with_storage = inputs.file.ComparesAlone() ? 2 : 1;
-    const absl::Status added =
-        AddStorageWork(options, *job, with_storage, inputs);
+    const absl::Status added = AddStorageWork(
+        options, *job, inputs.file.ComparesAlone() ? 2 : 1, inputs);
     if (!added.ok()) return Named(spec, added);
     inputs.jobs.push_back(*std::move(job));
-    inputs.servers.push_back(ServersText((*places)[i], topology));
   }
   return inputs;
 }

@@ -1,6 +1,8 @@
 #include "astra-core/apps/jobs_program.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +17,8 @@
 #include "astra-core/apps/run_json.h"
 #include "astra-core/apps/run_request.h"
 #include "astra-core/apps/run_watch.h"
+#include "astra-core/apps/served_job.h"
+#include "astra-core/apps/served_report.h"
 #include "astra-core/apps/storage_report.h"
 #include "astra-core/apps/work_budget.h"
 #include "astra-core/base/files.h"
@@ -37,12 +41,37 @@ struct JobsRun {
   JobsResult together;
   std::optional<JobsResult> without_storage;  // None if no job uses it.
   std::vector<std::optional<TimePs>> alone;   // Mean iteration, by job.
+  // The latencies of jobs that serve, and their files, by job.
+  std::vector<std::optional<ServedRow>> served;
+  std::vector<std::vector<NamedFile>> served_files;
+  Warnings left_out;  // Of these files.
 };
+
+// Sets the latencies of the job alone.
+void AddAlone(const ServedRow& alone, ServedRow& served) {
+  served.end_to_end.alone = alone.end_to_end.beside;
+  for (size_t i = 0; i < served.others.size(); ++i) {
+    served.others[i].alone = alone.others[i].beside;
+  }
+}
+
+// Takes what the jobs that serve have served together.
+void TakeServed(const JobsInputs& inputs, JobsRun& run) {
+  run.served.resize(inputs.jobs.size());
+  run.served_files.resize(inputs.jobs.size());
+  for (size_t i = 0; i < inputs.jobs.size(); ++i) {
+    if (inputs.served[i] == nullptr) continue;
+    run.served[i] = inputs.served[i]->Served();
+    run.served[i]->end = run.together.jobs[i].end;
+    run.served_files[i] = inputs.served[i]->TakeFiles(&run.left_out);
+  }
+}
 
 // The share of the work is that of all runs, which count alike.
 absl::StatusOr<JobsRun> RunAll(const RunOptions& options,
                                const JobsInputs& inputs,
-                               const Topology& topology) {
+                               const Topology& topology,
+                               absl::Span<const OutputFolder> folders) {
   RunWatch watch(options.environment.log_level == LogLevel::kInfo);
   const size_t num_jobs = inputs.jobs.size();
   const bool runs_alone = inputs.file.ComparesAlone();
@@ -63,7 +92,13 @@ absl::StatusOr<JobsRun> RunAll(const RunOptions& options,
       .on_collective =
           [&](const CollectiveRecord& record) { watch.End(record); }};
   JobsRun run;
+  for (size_t i = 0; i < num_jobs; ++i) {
+    if (ServedJob* const served = inputs.served[i].get()) {
+      served->RecordNextRun(folders[i]);
+    }
+  }
   ASTRA_ASSIGN_OR_RETURN(run.together, RunJobs(request));
+  TakeServed(inputs, run);
   if (uses_storage) {
     num_done += 1;
     ASTRA_ASSIGN_OR_RETURN(run.without_storage, RunWithoutStorage(request));
@@ -72,14 +107,21 @@ absl::StatusOr<JobsRun> RunAll(const RunOptions& options,
   for (size_t i = 0; runs_alone && i < num_jobs; ++i) {
     num_done += 1;
     ASTRA_ASSIGN_OR_RETURN(const JobsResult alone, RunAlone(request, i));
-    run.alone[i] = alone.jobs[0].MeanIteration();
+    if (inputs.served[i] != nullptr) {
+      AddAlone(inputs.served[i]->Served(), *run.served[i]);
+    } else {
+      run.alone[i] = alone.jobs[0].MeanIteration();
+    }
   }
   return run;
 }
 
 void AddWithoutStorage(const JobResult& without, JobRow& row) {
   row.without_storage = without.MeanIteration();
-  for (size_t i = 0; i < row.iterations.size(); ++i) {
+  // Until a job has served, there may be more or fewer of them.
+  const size_t both =
+      std::min(row.iterations.size(), without.iterations.size());
+  for (size_t i = 0; i < both; ++i) {
     const JobIteration& iteration = without.iterations[i];
     row.iterations[i].without_storage = iteration.end - iteration.begin;
   }
@@ -90,7 +132,8 @@ std::vector<JobRow> RowsOf(const JobsInputs& inputs, const JobsRun& run) {
   for (size_t i = 0; i < inputs.jobs.size(); ++i) {
     JobRow& row = rows.emplace_back();
     row.name = inputs.jobs[i].name;
-    row.workload = inputs.file.jobs[i].workload;
+    row.workload = inputs.served[i] == nullptr ? inputs.file.jobs[i].workload
+                                               : inputs.served[i]->model();
     row.num_gpus = inputs.jobs[i].part.topology.num_gpus();
     row.servers = inputs.servers[i];
     row.start = run.together.jobs[i].start;
@@ -98,7 +141,8 @@ std::vector<JobRow> RowsOf(const JobsInputs& inputs, const JobsRun& run) {
       row.iterations.push_back({iteration.begin, iteration.end});
     }
     row.alone = run.alone[i];
-    if (run.without_storage) {
+    row.served = run.served[i];
+    if (run.without_storage && !row.served) {
       AddWithoutStorage(run.without_storage->jobs[i], row);
     }
   }
@@ -111,6 +155,32 @@ SimulationResult LinksOf(const JobsResult& run) {
   result.link_bytes = run.link_bytes;
   result.stage_time = run.end;
   return result;
+}
+
+Json JobJson(const RunOptions& options, const JobsInputs& inputs, size_t number,
+             const JobResult& result, const JobRow& row) {
+  const Job& job = inputs.jobs[number];
+  const JobSpec& spec = inputs.file.jobs[number];
+  const TrainingWork* const work = job.training();
+  Json json = {{"name", job.name}};
+  if (work != nullptr) {
+    json["workload"] =
+        WorkloadJson(spec.workload, work->program, options.unroll);
+  }
+  for (const ServingKey& key : spec.serving) {
+    json["serving"][key.name] = key.text;
+  }
+  json["servers"] = inputs.servers[number];
+  json["start_ps"] = job.start.count();
+  if (work == nullptr) {
+    json["requests"] = row.served->requests;
+    return json;
+  }
+  json["iterations"] = result.iterations.size();
+  json["model"] = ModelJson(options, work->options);
+  json["result"] = ResultJson(result.result);
+  if (row.without_storage) json["storage"] = StorageJson(result, row);
+  return json;
 }
 
 std::string JobsJson(const RunDefaults& defaults, const RunOptions& options,
@@ -129,20 +199,8 @@ std::string JobsJson(const RunDefaults& defaults, const RunOptions& options,
                {"warnings", warnings},
                {"jobs", Json::array()}};
   for (size_t i = 0; i < inputs.jobs.size(); ++i) {
-    const Job& job = inputs.jobs[i];
     json["jobs"].push_back(
-        {{"name", job.name},
-         {"workload", WorkloadJson(inputs.file.jobs[i].workload, job.program,
-                                   options.unroll)},
-         {"servers", inputs.servers[i]},
-         {"start_ps", job.start.count()},
-         {"iterations", job.iterations},
-         {"model", ModelJson(options, job.options)},
-         {"result", ResultJson(run.together.jobs[i].result)}});
-    if (rows[i].without_storage) {
-      json["jobs"].back()["storage"] =
-          StorageJson(run.together.jobs[i], rows[i]);
-    }
+        JobJson(options, inputs, i, run.together.jobs[i], rows[i]));
   }
   if (options.events_file) {
     json["events"] = {{"file", *options.events_file},
@@ -153,35 +211,55 @@ std::string JobsJson(const RunDefaults& defaults, const RunOptions& options,
   return JsonText(json);
 }
 
-// Writes the folder of each job, with the files of its last iteration.
-absl::Status WriteJobs(const RunOptions& options, const JobsInputs& inputs,
-                       const JobsRun& run, const Topology& topology) {
+// Creates the folder of each job.
+absl::StatusOr<std::vector<OutputFolder>> JobFolders(
+    const RunOptions& options, absl::Span<const Job> jobs) {
+  std::vector<OutputFolder> folders;
+  for (const Job& job : jobs) {
+    ASTRA_ASSIGN_OR_RETURN(
+        OutputFolder folder,
+        OutputFolder::Create(fmt::format("{}/{}", options.output, job.name)));
+    folders.push_back(std::move(folder));
+  }
+  return folders;
+}
+
+// Writes into the folder of each job the files of its last iteration, or of
+// serving.
+absl::Status WriteJobs(const JobsInputs& inputs, const Topology& topology,
+                       absl::Span<const OutputFolder> folders, JobsRun& run) {
+  // A job of this name may have done the other before.
+  std::vector<std::string_view> stale(std::begin(kResultFiles),
+                                      std::end(kResultFiles));
+  stale.insert(stale.end(), std::begin(kServingFiles), std::end(kServingFiles));
   for (size_t i = 0; i < inputs.jobs.size(); ++i) {
     const Job& job = inputs.jobs[i];
     const JobResult& result = run.together.jobs[i];
-    ASTRA_ASSIGN_OR_RETURN(
-        const OutputFolder folder,
-        OutputFolder::Create(fmt::format("{}/{}", options.output, job.name)));
-    std::vector<NamedFile> files =
-        IterationFiles(job.name, topology, result.result);
-    if (result.explanation) {
-      AddExplanation(job.program, *result.explanation, result.result, files);
+    std::vector<NamedFile> files = std::move(run.served_files[i]);
+    if (const TrainingWork* const work = job.training()) {
+      files = IterationFiles(job.name, topology, result.result);
+      if (result.explanation) {
+        AddExplanation(work->program, *result.explanation, result.result,
+                       files);
+      }
     }
-    ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultFiles));
+    ASTRA_RETURN_IF_ERROR(folders[i].Write(files, stale));
   }
   return absl::OkStatus();
 }
 
+double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
+
 std::string DescribeJob(const JobRow& job) {
-  const auto ms = [](TimePs time) { return ToMicroseconds(time) * 1e-3; };
+  if (job.served) return DescribeServed(job);
   const size_t count = job.iterations.size();
   std::string text = fmt::format(
       "job        {}: {} GPUs on servers {}, {} iteration{} of {:.6f} ms{}",
       job.name, job.num_gpus, job.servers, count, count == 1 ? "" : "s",
-      ms(job.mean()), count == 1 ? "" : " on average");
+      Milliseconds(job.mean()), count == 1 ? "" : " on average");
   if (job.alone) {
     text += fmt::format("; alone {:.6f} ms: {:.3f} times as long",
-                        ms(*job.alone), job.slowdown());
+                        Milliseconds(*job.alone), job.slowdown());
   }
   return text + '\n';
 }
@@ -258,6 +336,35 @@ std::string DescribeJobs(const RunOptions& options, const JobsInputs& inputs,
                             ToMicroseconds(run.together.end) * 1e-3);
 }
 
+// Returns the tables of all jobs, and what the run was.
+std::vector<NamedFile> FilesOf(
+    const RunDefaults& defaults, const RunOptions& options,
+    const JobsInputs& inputs, const Topology& topology,
+    const Warnings& warnings, const JobsRun& run, absl::Span<const JobRow> rows,
+    absl::Span<const SharedLink> shared, absl::Span<const std::string> users) {
+  const SimulationResult links = LinksOf(run.together);
+  std::vector<NamedFile> files = {{"jobs.csv", JobsCsv(rows)},
+                                  {"iterations.csv", IterationsCsv(rows)}};
+  files.push_back({"links.csv", LinksCsv(topology, links, run.together.network,
+                                         run.together.end)});
+  files.push_back(
+      {"shared_links.csv", SharedLinksCsv(topology, shared, users)});
+  if (const std::string latencies = LatenciesCsv(rows); !latencies.empty()) {
+    files.push_back({"latencies.csv", latencies});
+  }
+  if (UsesStorage(inputs.jobs)) {
+    files.push_back({"storage.csv", StorageCsv(StorageRowsOf(
+                                        inputs.jobs, run.together.jobs))});
+  }
+  if (NetworkOf(options.fidelity)->records_packets) {
+    AddPacketTables(inputs.network.packet.record, topology,
+                    run.together.network, files);
+  }
+  files.push_back({"run.json", JobsJson(defaults, options, inputs, topology,
+                                        warnings, run, rows)});
+  return files;
+}
+
 // Prints why the run has not finished, where it had begun. It leaves no files.
 absl::Status EndUnfinished(const RunOptions& options, const JobsInputs& inputs,
                            const absl::Status& status) {
@@ -277,46 +384,42 @@ absl::Status EndUnfinished(const RunOptions& options, const JobsInputs& inputs,
 }  // namespace
 
 absl::Status RunJobsProgram(const RunDefaults& defaults,
-                            const RunOptions& options, Warnings warnings,
+                            const RunOptions& options,
+                            ReadServedJob read_served, Warnings warnings,
                             const Log& log) {
   using Clock = std::chrono::steady_clock;
   ASTRA_ASSIGN_OR_RETURN(const RunCluster cluster, ReadCluster(options, 0));
   const Topology& topology = cluster.topology;
-  ASTRA_ASSIGN_OR_RETURN(const JobsInputs inputs,
-                         ReadJobsInputs(options, topology, &warnings));
+  ASTRA_ASSIGN_OR_RETURN(
+      JobsInputs inputs,
+      ReadJobsInputs(options, topology, read_served, &warnings));
   if (options.environment.log_level != LogLevel::kError) log.Report(warnings);
   ASTRA_RETURN_IF_ERROR(AnnounceWork(inputs.budget, options.force));
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(options.output));
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<OutputFolder> folders,
+                         JobFolders(options, inputs.jobs));
   const Clock::time_point begin = Clock::now();
-  const absl::StatusOr<JobsRun> all = RunAll(options, inputs, topology);
-  if (!all.ok()) return EndUnfinished(options, inputs, all.status());
-  const JobsRun& run = *all;
+  absl::StatusOr<JobsRun> all = RunAll(options, inputs, topology, folders);
+  if (!all.ok()) {
+    inputs.served.clear();  // Removes the files that these jobs have begun.
+    return EndUnfinished(options, inputs, all.status());
+  }
+  JobsRun& run = *all;
+  if (options.environment.log_level != LogLevel::kError) {
+    log.Report(run.left_out);
+  }
   const std::chrono::duration<double> wall = Clock::now() - begin;
   const std::vector<JobRow> rows = RowsOf(inputs, run);
   const LinkUsers users = LinkUsersOf(inputs, run.together);
   const std::vector<SharedLink> shared = SharedLinks(topology, users.bytes);
-  const SimulationResult links = LinksOf(run.together);
-  std::vector<NamedFile> files = {{"jobs.csv", JobsCsv(rows)},
-                                  {"iterations.csv", IterationsCsv(rows)}};
-  files.push_back({"links.csv", LinksCsv(topology, links, run.together.network,
-                                         run.together.end)});
-  files.push_back(
-      {"shared_links.csv", SharedLinksCsv(topology, shared, users.names)});
-  if (UsesStorage(inputs.jobs)) {
-    files.push_back({"storage.csv", StorageCsv(StorageRowsOf(
-                                        inputs.jobs, run.together.jobs))});
-  }
-  if (NetworkOf(options.fidelity)->records_packets) {
-    AddPacketTables(inputs.network.packet.record, topology,
-                    run.together.network, files);
-  }
-  files.push_back({"run.json", JobsJson(defaults, options, inputs, topology,
-                                        warnings, run, rows)});
+  std::vector<NamedFile> files =
+      FilesOf(defaults, options, inputs, topology, warnings, run, rows, shared,
+              users.names);
   RunResult cost;
   cost.network = run.together.network;
   files.push_back({"cost.json", CostJson(options, cost, wall.count())});
-  ASTRA_RETURN_IF_ERROR(WriteJobs(options, inputs, run, topology));
+  ASTRA_RETURN_IF_ERROR(WriteJobs(inputs, topology, folders, run));
   ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultFiles));
   Print(DescribeJobs(options, inputs, topology, run, rows, shared, users.names,
                      files));

@@ -5,18 +5,20 @@
 
 #include "absl/status/status.h"
 #include "astra-core/apps/run_options.h"
+#include "astra-core/apps/served_job.h"
 #include "astra-core/base/log.h"
 
 namespace astra {
 
 // Reads the files, runs the jobs, writes the results and prints the summary.
-// Requires options.jobs_file. Reports `warnings` and those of the files to
-// `log`.
+// Requires options.jobs_file. `read_served` is null for a program that cannot
+// serve. Reports `warnings` and those of the files to `log`.
 //
 // Errors: those of the readers, of PlaceJobs, PartOfCluster and RunJobs;
 // Aborted if a signal ends the run, which leaves no results.
 absl::Status RunJobsProgram(const RunDefaults& defaults,
-                            const RunOptions& options, Warnings warnings,
+                            const RunOptions& options,
+                            ReadServedJob read_served, Warnings warnings,
                             const Log& log);
 
 }  // namespace astra

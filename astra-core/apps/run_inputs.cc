@@ -66,23 +66,26 @@ void WarnOfIdleCollectives(const std::string& workload_file,
 
 }  // namespace
 
+bool MayHaveGpu(const Topology& topology, std::string_view gpu) {
+  // Topologies use these words if they name no GPU.
+  constexpr std::string_view kUnnamed[] = {"gpu", "none"};
+  const std::string& type = topology.gpu_type();
+  for (const std::string_view unnamed : kUnnamed) {
+    if (LowerCase(type) == unnamed) return true;
+  }
+  return IsGpuType(type, gpu);
+}
+
 absl::Status CheckSameGpuType(const std::string& workload_file,
                               const Program& program,
                               const std::string& cluster,
                               const Topology& topology, bool allowed,
                               Warnings& warnings) {
-  // Topologies use these words if they name no GPU.
-  constexpr std::string_view kUnnamed[] = {"gpu", "none"};
   const std::string& timed = program.gpu().name;
-  if (timed.empty()) return absl::OkStatus();
-  const std::string& type = topology.gpu_type();
-  for (const std::string_view unnamed : kUnnamed) {
-    if (LowerCase(type) == unnamed) return absl::OkStatus();
-  }
-  if (IsGpuType(type, timed)) return absl::OkStatus();
+  if (timed.empty() || MayHaveGpu(topology, timed)) return absl::OkStatus();
   const std::string text =
       fmt::format("{} is timed for the GPU {}, but {} has {}", workload_file,
-                  Quoted(timed), cluster, Quoted(type));
+                  Quoted(timed), cluster, Quoted(topology.gpu_type()));
   if (!allowed) {
     return absl::InvalidArgumentError(text +
                                       " (--gpu-mismatch runs it all the same)");

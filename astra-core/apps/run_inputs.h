@@ -30,6 +30,10 @@ absl::Status CheckSameGpus(const std::string& workload_file,
                            const Program& program, const std::string& cluster,
                            const Topology& topology);
 
+// Returns whether the GPUs of `topology` are of the type `gpu`. It is true of a
+// topology that does not say which GPUs it has.
+bool MayHaveGpu(const Topology& topology, std::string_view gpu);
+
 // Checks that the program and the topology name the same GPU, since the times
 // of a program hold for one GPU. A difference between two named GPUs is an
 // error, or with `allowed` (the option --gpu-mismatch) a warning.

@@ -8,8 +8,9 @@ constexpr OptionSpec kOptions[] = {
     {"workload", "w", "FILE", "Input",
      "workload in SimAI's format, or a program"},
     {"jobs", "", "FILE", "Input",
-     "several workloads and where they run, in place of -w: YAML that begins "
-     "with simai_jobs; with -n and --fidelity flow or packet"},
+     "several jobs that train or serve requests, and where they run, in place "
+     "of -w: YAML that begins with simai_jobs; with -n and --fidelity flow or "
+     "packet"},
     {"chakra", "", "PREFIX", "Input",
      "an execution trace in place of -w: the files PREFIX.0.et, PREFIX.1.et, "
      "... of Chakra, one for each GPU"},

@@ -27,7 +27,14 @@ constexpr std::string_view kResultFiles[] = {
     "stages.csv",        "chart.html",      "memory_snapshot.pickle",
     "jobs.csv",          "iterations.csv",  "changes.csv",
     "shared_links.csv",  "storage.csv",     "ranks.csv",
-    "nodes.csv",         "completions.csv", "report.html"};
+    "nodes.csv",         "completions.csv", "report.html",
+    "latencies.csv"};
+
+// Files that a run of simai_serving, or a job that serves, may write. It
+// removes those of an earlier run.
+constexpr std::string_view kServingFiles[] = {"requests.csv", "metrics.csv",
+                                              "steps.csv",    "curve.csv",
+                                              "trace.json",   "serving.html"};
 
 struct RunOutput {
   std::string name;    // Name of the run.

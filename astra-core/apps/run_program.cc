@@ -22,7 +22,8 @@ namespace astra {
 namespace {
 
 absl::Status RunCommand(const RunDefaults& defaults, int argc,
-                        const char* const* argv, const Log& log) {
+                        const char* const* argv, ReadServedJob read_served,
+                        const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(const CommandLine flags,
                          CommandLine::Parse(RunOptionSpecs(), argc, argv));
   if (PrintedInstead(flags, defaults.program, HelpOf(defaults))) {
@@ -39,7 +40,8 @@ absl::Status RunCommand(const RunDefaults& defaults, int argc,
   warnings.insert(warnings.end(), options.environment.warnings.begin(),
                   options.environment.warnings.end());
   if (options.jobs_file) {
-    return RunJobsProgram(defaults, options, std::move(warnings), log);
+    return RunJobsProgram(defaults, options, read_served, std::move(warnings),
+                          log);
   }
   if (options.chakra) {
     return RunChakraProgram(defaults, options, std::move(warnings), log);
@@ -58,10 +60,11 @@ absl::Status RunCommand(const RunDefaults& defaults, int argc,
 
 }  // namespace
 
-int RunProgram(const RunDefaults& defaults, int argc, const char* const* argv) {
+int RunProgram(const RunDefaults& defaults, int argc, const char* const* argv,
+               ReadServedJob read_served) {
   const Log log(defaults.program);
   return WithinMemory(log, [&] {
-    return ExitCode(RunCommand(defaults, argc, argv, log), log);
+    return ExitCode(RunCommand(defaults, argc, argv, read_served, log), log);
   });
 }
 

@@ -80,7 +80,7 @@ std::string DescribeSum(const Sum& sum, std::string_view job,
 
 bool UsesStorage(absl::Span<const Job> jobs) {
   return std::any_of(jobs.begin(), jobs.end(),
-                     [](const Job& job) { return !job.storage.empty(); });
+                     [](const Job& job) { return job.uses_storage(); });
 }
 
 std::vector<StorageRow> StorageRowsOf(absl::Span<const Job> jobs,

@@ -20,11 +20,6 @@ namespace {
 constexpr std::string_view kMark = "simai_jobs";
 constexpr int64_t kVersion = 1;
 
-// Returns `path`, taken from the folder of `file` unless it is absolute.
-std::string BesideFile(std::string_view file, const std::string& path) {
-  return (std::filesystem::path(FolderOf(std::string(file))) / path).string();
-}
-
 // Appends the numbers of `text`, such as "8" or "0-3".
 absl::Status AppendRange(std::string_view text,
                          std::vector<uint32_t>* numbers) {
@@ -70,17 +65,63 @@ TimePs ReadStart(YamlFields& fields) {
   return {};
 }
 
+std::string PlaceOf(std::string_view file, const YamlValue& value) {
+  return fmt::format("{}:{}:{}", file, value.line, value.column);
+}
+
+// Reads the keys of a job that serves, each of which has one scalar.
+std::vector<ServingKey> ReadServing(std::string_view file, YamlFields& job) {
+  std::vector<ServingKey> keys;
+  YamlFields fields = job.Map("serving", "the serving of a job");
+  for (const std::string& key : fields.keys()) {
+    std::string name = key;
+    std::replace(name.begin(), name.end(), '_', '-');
+    const bool is_known = std::any_of(
+        keys.begin(), keys.end(),
+        [&](const ServingKey& other) { return other.name == name; });
+    if (is_known) fields.Error(key, fmt::format("{} is given twice", name));
+    const std::string text = fields.Text(key);
+    keys.push_back({std::move(name), text, PlaceOf(file, *fields.Value(key))});
+  }
+  if (keys.empty()) fields.Error("serving", "expected a model and requests");
+  fields.Close();
+  return keys;
+}
+
+// Reads what a job does: iterations of a workload, or serving.
+void ReadWork(std::string_view file, YamlFields& fields, JobSpec& job) {
+  constexpr std::string_view kUntilServed = "until_served";
+  if (fields.Value("serving") != nullptr) {
+    job.serving = ReadServing(file, fields);
+    for (const std::string_view key :
+         {"workload", "iterations", "checkpoint", "restore", "data"}) {
+      if (fields.has(key)) fields.Error(key, "no effect beside serving");
+    }
+    return;
+  }
+  job.workload = BesideFile(file, fields.Text("workload"));
+  const YamlValue* const iterations = fields.Value("iterations");
+  job.until_served = iterations != nullptr && iterations->text == kUntilServed;
+  if (!job.until_served) {
+    job.iterations = fields.IntegerOr("iterations", 1, 1, kMostIterations);
+  }
+  // How many iterations there will be until then is not known.
+  job.storage = ReadStorageUse(
+      job.start, job.until_served ? kMostIterations : job.iterations, fields);
+}
+
 JobSpec ReadJob(std::string_view file, YamlFields& fields) {
   JobSpec job;
   job.name = fields.Text("name");
   if (const YamlValue* name = fields.Value("name"); name != nullptr) {
-    job.place = fmt::format("{}:{}:{}", file, name->line, name->column);
+    job.place = PlaceOf(file, *name);
   }
   if (fields.has("name") && !IsFileName(job.name)) {
     fields.Error("name", fmt::format("expected the name of a folder, not {}",
                                      Quoted(job.name)));
   }
-  job.workload = BesideFile(file, fields.Text("workload"));
+  job.start = ReadStart(fields);
+  ReadWork(file, fields, job);
   job.servers = ReadNumbers("servers", fields);
   job.gpus_of_server = ReadNumbers("gpus_of_server", fields);
   const std::string rank_file = fields.TextOr("rank_file", "");
@@ -90,14 +131,28 @@ JobSpec ReadJob(std::string_view file, YamlFields& fields) {
       if (fields.has(key)) fields.Error(key, "no effect beside rank_file");
     }
   }
-  job.start = ReadStart(fields);
-  job.iterations = fields.IntegerOr("iterations", 1, 1, kMostIterations);
-  job.storage = ReadStorageUse(job.start, job.iterations, fields);
   fields.Close();
   return job;
 }
 
+// Checks that some job serves, if others go on until none does.
+void CheckUntilServed(absl::Span<const JobSpec> jobs,
+                      std::vector<YamlFields>& maps) {
+  if (std::any_of(jobs.begin(), jobs.end(),
+                  [](const JobSpec& job) { return !job.serving.empty(); })) {
+    return;
+  }
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    if (!jobs[i].until_served) continue;
+    maps[i].Error("iterations", "expected a number: no job of the file serves");
+  }
+}
+
 }  // namespace
+
+std::string BesideFile(std::string_view file, const std::string& path) {
+  return (std::filesystem::path(FolderOf(std::string(file))) / path).string();
+}
 
 absl::StatusOr<JobsFile> ParseJobs(std::string_view file,
                                    std::string_view contents) {
@@ -108,7 +163,8 @@ absl::StatusOr<JobsFile> ParseJobs(std::string_view file,
   jobs.placement = static_cast<PlacementPolicy>(
       root.ChoiceOr("placement", 0, kPlacementPolicies));
   jobs.runs_alone = root.BoolOr("alone", true);
-  for (YamlFields& fields : root.Maps("jobs", "a job")) {
+  std::vector<YamlFields> maps = root.Maps("jobs", "a job");
+  for (YamlFields& fields : maps) {
     JobSpec job = ReadJob(file, fields);
     const bool is_known = std::any_of(
         jobs.jobs.begin(), jobs.jobs.end(),
@@ -118,6 +174,7 @@ absl::StatusOr<JobsFile> ParseJobs(std::string_view file,
     }
     jobs.jobs.push_back(std::move(job));
   }
+  CheckUntilServed(jobs.jobs, maps);
   if (jobs.jobs.empty() || jobs.jobs.size() > kMostJobs) {
     root.Error("jobs",
                fmt::format("expected a list of 1 to {} jobs", kMostJobs));

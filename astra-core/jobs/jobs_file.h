@@ -11,6 +11,8 @@
 //       start: 5ms
 //       iterations: 3
 //       checkpoint: {every: 3, bytes: 40GB}
+//     - name: chat
+//       serving: {model: llama3-8b, gpu-type: H100, requests: 100, ...}
 //
 // docs/guide/jobs.md has all keys, docs/guide/storage.md those of storage.
 
@@ -30,16 +32,25 @@
 
 namespace astra {
 
+// A key of a job that serves: an option of simai_serving.
+struct ServingKey {
+  std::string name;  // With hyphens, as simai_serving names it.
+  std::string text;
+  std::string place;  // FILE:LINE:COLUMN, for messages.
+};
+
 struct JobSpec {
   std::string place;  // FILE:LINE:COLUMN, for messages.
   std::string name;
-  std::string workload;  // File.
+  std::string workload;             // File; "" for a job that serves.
+  std::vector<ServingKey> serving;  // Of a job that serves; else empty.
   // See PlacementWish.
   std::vector<uint32_t> servers;
   std::vector<uint32_t> gpus_of_server;
   std::optional<std::string> rank_file;
-  TimePs start;  // Of the first iteration.
+  TimePs start;  // Of the first iteration, or of serving.
   int64_t iterations = 1;
+  bool until_served = false;  // Instead of a number of iterations.
   StorageUse storage;
 };
 
@@ -61,9 +72,14 @@ constexpr int64_t kMostIterations = 1'000'000;
 //
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is missing, unknown
 // or wrong; for names that are no file names or that two jobs share; for
-// servers or GPUs beside a rank file.
+// servers or GPUs beside a rank file; for keys of training in a job that
+// serves; for iterations until no job serves in a file without one. What the
+// keys of serving mean is not checked.
 absl::StatusOr<JobsFile> ParseJobs(std::string_view file,
                                    std::string_view contents);
+
+// Returns `path`, taken from the folder of `file` unless it is absolute.
+std::string BesideFile(std::string_view file, const std::string& path);
 
 // Parses a rank file: on line i the number of the GPU of rank i. Lines that are
 // empty or begin with "#" do not count.

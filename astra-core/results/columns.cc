@@ -8,6 +8,7 @@
 #include "astra-core/results/explanation_tables.h"
 #include "astra-core/results/iteration_table.h"
 #include "astra-core/results/jobs_table.h"
+#include "astra-core/results/latencies_table.h"
 #include "astra-core/results/links_table.h"
 #include "astra-core/results/memory_table.h"
 #include "astra-core/results/message_sums.h"
@@ -30,6 +31,7 @@ std::vector<ColumnText> ResultColumns() {
   AppendNetworkColumns(&columns);
   AppendMessageSumsColumns(&columns);
   AppendJobsColumns(&columns);
+  AppendLatenciesColumns(&columns);
   AppendStorageColumns(&columns);
   AppendChangesColumns(&columns);
   AppendTraceColumns(&columns);

@@ -17,7 +17,7 @@ constexpr int kDecimals = 6;
 constexpr Column<JobRow> kJobsColumns[] = {
     {"job", "", "name",
      [](const JobRow& job, std::string* text) { AppendField(job.name, text); }},
-    {"workload", "", "file",
+    {"workload", "", "file, or the model of a job that serves",
      [](const JobRow& job, std::string* text) {
        AppendField(job.workload, text);
      }},
@@ -29,28 +29,34 @@ constexpr Column<JobRow> kJobsColumns[] = {
      [](const JobRow& job, std::string* text) {
        AppendField(job.servers, text);
      }},
-    {"begin_us", "us", "when its first iteration began",
+    {"begin_us", "us", "when its first iteration, or serving, began",
      [](const JobRow& job, std::string* text) {
-       AppendUs(job.iterations.front().begin, text);
+       AppendUs(job.served ? job.start : job.iterations.front().begin, text);
      }},
-    {"end_us", "us", "when its last iteration ended",
+    {"end_us", "us", "when its last iteration, or its last request, ended",
+     [](const JobRow& job, std::string* text) { AppendUs(job.end(), text); }},
+    {"iterations", "", "how many it ran; empty for a job that serves",
      [](const JobRow& job, std::string* text) {
-       AppendUs(job.iterations.back().end, text);
-     }},
-    {"iterations", "", "how many it ran",
-     [](const JobRow& job, std::string* text) {
+       if (job.served) return;
        AppendInteger(static_cast<int64_t>(job.iterations.size()), text);
      }},
-    {"iteration_us", "us", "mean time of an iteration",
-     [](const JobRow& job, std::string* text) { AppendUs(job.mean(), text); }},
+    {"iteration_us", "us",
+     "mean time of an iteration; empty for a job that serves",
+     [](const JobRow& job, std::string* text) {
+       if (!job.served) AppendUs(job.mean(), text);
+     }},
     {"alone_us", "us",
-     "the same without the other jobs; empty if they never ran without",
+     "the same without the other jobs; empty if they never ran without, and "
+     "for "
+     "a job that serves",
      [](const JobRow& job, std::string* text) {
        if (job.alone) AppendUs(*job.alone, text);
      }},
-    {"slowdown", "", "iteration_us / alone_us",
+    {"slowdown", "",
+     "iteration_us / alone_us; of a job that serves, that of e2e in "
+     "latencies.csv",
      [](const JobRow& job, std::string* text) {
-       if (job.alone) AppendNumber(job.slowdown(), kDecimals, text);
+       if (job.RanAlone()) AppendNumber(job.slowdown(), kDecimals, text);
      }},
 };
 
@@ -58,10 +64,11 @@ constexpr Column<JobRow> kJobsColumns[] = {
 constexpr Column<JobRow> kJobsStorageColumns[] = {
     {"without_storage_us", "us", "iteration_us while no job uses storage",
      [](const JobRow& job, std::string* text) {
-       AppendUs(*job.without_storage, text);
+       if (job.without_storage) AppendUs(*job.without_storage, text);
      }},
     {"storage_slowdown", "", "iteration_us / without_storage_us",
      [](const JobRow& job, std::string* text) {
+       if (!job.without_storage) return;
        AppendNumber(job.storage_slowdown(), kDecimals, text);
      }},
 };
@@ -103,9 +110,11 @@ constexpr Column<IterationRow> kIterationsStorageColumns[] = {
      [](const IterationRow& row, std::string* text) {
        AppendUs(row.job.WaitedFor(row.number), text);
      }},
-    {"without_storage_us", "us", "time_us while no job uses storage",
+    {"without_storage_us", "us",
+     "time_us while no job uses storage; empty if there are fewer then",
      [](const IterationRow& row, std::string* text) {
-       AppendUs(*row.iteration().without_storage, text);
+       const std::optional<TimePs>& time = row.iteration().without_storage;
+       if (time) AppendUs(*time, text);
      }},
 };
 
@@ -147,7 +156,9 @@ std::vector<Column<Row>> ColumnsOf(absl::Span<const JobRow> jobs,
                                    absl::Span<const Column<Row>> columns,
                                    absl::Span<const Column<Row>> of_storage) {
   std::vector<Column<Row>> all(columns.begin(), columns.end());
-  if (!jobs.empty() && jobs.front().without_storage) {
+  if (std::any_of(jobs.begin(), jobs.end(), [](const JobRow& job) {
+        return job.without_storage.has_value();
+      })) {
     all.insert(all.end(), of_storage.begin(), of_storage.end());
   }
   return all;
@@ -197,6 +208,7 @@ std::string SharedLinksCsv(const Topology& topology,
 }
 
 double JobRow::slowdown() const {
+  if (served) return served->slowdown();
   if (*alone == TimePs(0)) return 1;
   return static_cast<double>(mean().count()) /
          static_cast<double>(alone->count());

@@ -1,5 +1,5 @@
-// jobs.csv and iterations.csv: how long the iterations of several jobs on one
-// network took.
+// jobs.csv, iterations.csv and shared_links.csv: how long the iterations of
+// several jobs on one network took, and which links they shared.
 
 #ifndef ASTRA_CORE_RESULTS_JOBS_TABLE_H_
 #define ASTRA_CORE_RESULTS_JOBS_TABLE_H_
@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
+#include "astra-core/results/latencies_table.h"
 #include "astra-core/results/table.h"
 #include "topology/topology.h"
 
@@ -19,7 +20,7 @@ namespace astra {
 
 struct JobRow {
   std::string name;
-  std::string workload;  // File.
+  std::string workload;  // File, or the model of a job that serves.
   uint32_t num_gpus = 0;
   std::string servers;  // Such as "0-3 8".
   struct Iteration {
@@ -28,15 +29,18 @@ struct JobRow {
     // The time of the iteration while no job uses storage; none if none does.
     std::optional<TimePs> without_storage = std::nullopt;
   };
-  TimePs
-      start;  // When its first iteration began, or began to wait for storage.
-  std::vector<Iteration> iterations;  // At least one.
+  TimePs start;  // When the job began, or began to wait for storage.
+  std::vector<Iteration> iterations;  // At least one, unless the job serves.
+  std::optional<ServedRow> served;    // Of a job that serves.
   // Mean of an iteration without the other jobs; none: not known.
   std::optional<TimePs> alone;
   // Mean of an iteration while no job uses storage; none if none does.
   std::optional<TimePs> without_storage;
 
+  // Returns when the last iteration, or the last request, ended.
+  TimePs end() const { return served ? served->end : iterations.back().end; }
   // Returns the mean time of an iteration, with what it waited for storage.
+  // Requires an iteration.
   TimePs mean() const {
     return TimePs((iterations.back().end - start).count() /
                   static_cast<int64_t>(iterations.size()));
@@ -46,7 +50,12 @@ struct JobRow {
     return iterations[number].begin -
            (number == 0 ? start : iterations[number - 1].end);
   }
-  // mean() / alone; 1 if the job takes no time. Requires `alone`.
+  // Returns whether the job was run without the others, too.
+  bool RanAlone() const {
+    return served ? served->end_to_end.alone.has_value() : alone.has_value();
+  }
+  // Returns mean() / alone, or 1 if the job takes no time; for a job that
+  // serves, the same of the latency of its requests. Requires RanAlone().
   double slowdown() const;
   // mean() / without_storage; 1 if that is 0. Requires `without_storage`.
   double storage_slowdown() const;

@@ -25,6 +25,9 @@ void Check(std::string_view input) {
     for (const JobSpec& job : jobs->jobs) {
       ASTRA_CHECK(job.iterations >= 1 && job.start >= TimePs(0), "{}",
                   job.name);
+      ASTRA_CHECK(
+          job.serving.empty() || (job.workload.empty() && job.storage.empty()),
+          "work of {}", job.name);
       const StorageUse& storage = job.storage;
       ASTRA_CHECK(
           !storage.checkpoint || (storage.checkpoint->amount.bytes > Bytes(0) &&

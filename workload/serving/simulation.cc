@@ -23,8 +23,12 @@ absl::Status Serve(const ServingOptions& options, RequestSource* source,
                    ServingObserver* observer) {
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<ServingProcess> process,
                          StartServing(options, source, observer));
-  while (process->next()) ASTRA_RETURN_IF_ERROR(process->HandleNext());
-  ASTRA_CHECK(process->is_done(), "requests never end");
+  return ServeToTheEnd(*process);
+}
+
+absl::Status ServeToTheEnd(ServingProcess& process) {
+  while (process.next()) ASTRA_RETURN_IF_ERROR(process.HandleNext());
+  ASTRA_CHECK(process.is_done(), "requests never end");
   return absl::OkStatus();
 }
 

@@ -67,6 +67,10 @@ namespace astra {
 absl::Status Serve(const ServingOptions& options, RequestSource* source,
                    ServingObserver* observer);
 
+// Handles all events of `process`, which is under no other clock. Errors: those
+// of Serve().
+absl::Status ServeToTheEnd(ServingProcess& process);
+
 // Returns the same under a clock that another owns, such as that of a network
 // on which KV caches move. The arguments must outlive the result. Errors: those
 // of Serve().

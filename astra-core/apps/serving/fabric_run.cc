@@ -10,17 +10,12 @@
 #include "astra-core/apps/run_inputs.h"
 #include "astra-core/base/append_format.h"
 #include "astra-core/base/status_macros.h"
-#include "astra-core/run/pace_network.h"
-#include "collectives/nccl/system_topology.h"
-#include "collectives/systems/system_library.h"
 #include "fmt/core.h"
 #include "network-frontends/config/network_file.h"
 #include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
-
-constexpr double kMsPerPs = 1e-9;
 
 absl::StatusOr<NetworkOptions> NetworkOptionsOf(const FabricOptions& options,
                                                 const Topology& topology,
@@ -43,48 +38,13 @@ absl::StatusOr<NetworkOptions> NetworkOptionsOf(const FabricOptions& options,
   return network;
 }
 
-double MeanMs(const std::vector<TimePs>& times) {
-  double sum = 0;
-  for (const TimePs time : times) sum += static_cast<double>(time.count());
-  return kMsPerPs * sum /
-         static_cast<double>(std::max<size_t>(1, times.size()));
-}
-
-}  // namespace
-
-FabricRun::FabricRun(const FabricOptions& options, ServingCluster& cluster,
-                     ServingPools* pools, NetworkOptions network)
-    : options_(options),
-      cluster_(cluster),
-      pools_(pools),
-      network_options_(std::move(network)),
-      network_(NewIdle()),
-      fabric_(*network_) {}
-
-std::unique_ptr<NetworkBackend> FabricRun::NewIdle() {
-  return NetworkOf(options_.fidelity)
-      ->make(network_options_, cluster_.routes());
-}
-
-absl::StatusOr<std::unique_ptr<FabricRun>> FabricRun::Create(
-    const FabricOptions& options, const ServingJob& job,
-    ServingCluster& cluster, ServingPools* pools, Warnings* warnings) {
-  ASTRA_ASSIGN_OR_RETURN(
-      NetworkOptions network,
-      NetworkOptionsOf(options, cluster.topology(), warnings));
-  std::unique_ptr<FabricRun> run(
-      new FabricRun(options, cluster, pools, std::move(network)));
-  ASTRA_RETURN_IF_ERROR(run->CheckUse(job));
-  if (options.beside) ASTRA_RETURN_IF_ERROR(run->ReadJob(job, warnings));
-  return run;
-}
-
 // Checks that something is on the network, and that replicas of several servers
 // begin with a server.
-absl::Status FabricRun::CheckUse(const ServingJob& job) const {
-  const int64_t server = cluster_.topology().gpus_per_server();
-  bool sends = pools_ != nullptr || options_.load_weights;
-  for (const PoolPlace& pool : cluster_.pools()) {
+absl::Status CheckUse(const FabricOptions& options, const ServingJob& job,
+                      const ServingCluster& cluster, bool has_pools) {
+  const int64_t server = cluster.topology().gpus_per_server();
+  bool sends = has_pools || options.load_weights;
+  for (const PoolPlace& pool : cluster.pools()) {
     const int64_t gpus = pool.gpus_per_replica;
     if (gpus <= server || gpus % server != 0) continue;
     sends = true;
@@ -96,41 +56,47 @@ absl::Status FabricRun::CheckUse(const ServingJob& job) const {
   }
   if (sends) return absl::OkStatus();
   return absl::InvalidArgumentError(fmt::format(
-      "--fidelity {} has no effect: a replica of {} GPUs does not take several "
-      "whole servers of {}, and there is no --decode-replicas or "
-      "--load-weights",
-      Name(options_.fidelity), job.layout.num_gpus(), server));
+      "nothing is on the network of --fidelity {}: a replica of {} GPUs does "
+      "not take several whole servers of {}, and there is no --decode-replicas "
+      "or --load-weights",
+      Name(options.fidelity), job.layout.num_gpus(), server));
 }
 
-absl::Status FabricRun::ReadJob(const ServingJob& job, Warnings* warnings) {
-  const Topology& whole = cluster_.topology();
-  ASTRA_ASSIGN_OR_RETURN(Program program,
-                         ReadWorkload(*options_.beside, warnings));
-  ASTRA_RETURN_IF_ERROR(CheckSameGpuType(*options_.beside, program,
-                                         *job.topology_file, whole,
-                                         /*allowed=*/false, *warnings));
-  const int64_t server = whole.gpus_per_server();
-  const int64_t first = options_.beside_first_gpu.value_or(
-      (cluster_.end() + server - 1) / server * server);
-  const int64_t gpus = program.sizes().num_ranks;
-  ASTRA_RETURN_IF_ERROR(cluster_.CheckFree(
-      first, first + gpus, "the job of --beside", "--beside-first-gpu"));
-  absl::StatusOr<ClusterPart> place = RangeOfCluster(
-      whole, static_cast<uint32_t>(first), static_cast<uint32_t>(gpus));
-  if (!place.ok()) {
-    return absl::Status(place.status().code(),
-                        fmt::format("--beside {}: {}", *options_.beside,
-                                    std::string(place.status().message())));
+}  // namespace
+
+FabricRun::FabricRun(const FabricOptions& options, ServingCluster& cluster,
+                     ServingPools* pools, FabricNetwork network,
+                     std::unique_ptr<BesideJob> beside)
+    : options_(options),
+      cluster_(cluster),
+      pools_(pools),
+      beside_(std::move(beside)),
+      network_(std::move(network)),
+      fabric_(*network_.network) {}
+
+absl::StatusOr<std::unique_ptr<FabricRun>> FabricRun::Create(
+    const FabricOptions& options, const ServingJob& job,
+    ServingCluster& cluster, ServingPools* pools, FabricNetwork network,
+    Warnings* warnings) {
+  ASTRA_RETURN_IF_ERROR(CheckUse(options, job, cluster, pools != nullptr));
+  std::unique_ptr<BesideJob> beside;
+  if (network.network == nullptr) {
+    ASTRA_ASSIGN_OR_RETURN(
+        const NetworkOptions of_network,
+        NetworkOptionsOf(options, cluster.topology(), warnings));
+    network.new_idle = [&options, &cluster, of_network] {
+      return NetworkOf(options.fidelity)->make(of_network, cluster.routes());
+    };
+    network.network = network.new_idle();
+    if (options.beside) {
+      ASTRA_ASSIGN_OR_RETURN(
+          beside, BesideJob::Create(options, job, cluster, of_network,
+                                    std::move(network.network), warnings));
+      network.network = beside->ViewOfServing();
+    }
   }
-  SimulationOptions simulation;
-  simulation.collectives = CollectiveFamily::kNccl;
-  ASTRA_ASSIGN_OR_RETURN(
-      SystemSpec system,
-      job.system ? LoadSystem(*job.system) : DeriveSystem(place->topology));
-  simulation.nccl = NcclSystem{std::move(system), job.nccl};
-  job_.emplace(BackgroundJob{std::move(program), std::move(simulation),
-                             *std::move(place)});
-  return absl::OkStatus();
+  return std::unique_ptr<FabricRun>(new FabricRun(
+      options, cluster, pools, std::move(network), std::move(beside)));
 }
 
 void FabricRun::Use(DecodeSide& side) {
@@ -155,7 +121,7 @@ StageNetwork* FabricRun::StepsOf(size_t pool, ReplicaTimes& times) {
   if (!times.sends_between_servers()) return nullptr;
   steps_[pool] = std::make_unique<StepMessages>(
       fabric_, cluster_.pools()[pool], times.steps().patterns(),
-      cluster_.topology(), [this] { return NewIdle(); });
+      cluster_.topology(), network_.new_idle);
   return steps_[pool].get();
 }
 
@@ -178,17 +144,11 @@ absl::Span<const TimePs> FabricRun::load_times() const {
   return weights_ ? weights_->times() : absl::Span<const TimePs>();
 }
 
-absl::Status FabricRun::Drive(ServingProcess& process) {
+absl::StatusOr<bool> FabricRun::GoOn(ServingProcess& process) {
   fabric_.Attach(process);
-  if (!job_) return fabric_.ServeToTheEnd();
-  Routes routes(job_->place.topology);
-  job_->options.pace_network =
-      PaceNetworkOf(options_.fidelity, network_options_, routes);
-  ASTRA_ASSIGN_OR_RETURN(times_, ServeBeside(*job_, fabric_));
-  const std::unique_ptr<NetworkBackend> idle = NewIdle();
-  ServingFabric nothing(*idle);
-  ASTRA_ASSIGN_OR_RETURN(alone_, IterationAlone(*job_, nothing));
-  return absl::OkStatus();
+  if (beside_ == nullptr) return fabric_.GoOn();
+  ASTRA_RETURN_IF_ERROR(beside_->Serve(fabric_));
+  return true;
 }
 
 int64_t FabricRun::step_bytes() const {
@@ -233,15 +193,7 @@ void FabricRun::Describe(std::string* page) const {
   }
   AppendFormat(page, "fabric     {}: {}\n", Name(options_.fidelity),
                absl::StrJoin(parts, "; "));
-  if (!job_) return;
-  AppendFormat(
-      page,
-      "beside     {}: {} iteration{} of {:.3f} ms in the mean{}; {:.3f} "
-      "ms alone\n",
-      *options_.beside, times_.iterations.size(),
-      times_.iterations.size() == 1 ? "" : "s", MeanMs(times_.iterations),
-      times_.outlasted_serving ? ", which ended after serving" : "",
-      kMsPerPs * static_cast<double>(alone_.count()));
+  if (beside_ != nullptr) beside_->Describe(page);
 }
 
 void FabricRun::AddTo(nlohmann::ordered_json& json) const {
@@ -250,13 +202,7 @@ void FabricRun::AddTo(nlohmann::ordered_json& json) const {
                     {"weight_bytes", weights_ ? weights_->bytes_sent() : 0},
                     {"step_bytes", step_bytes()},
                     {"step_messages_slowed", StepsSlowed()}};
-  if (!job_) return;
-  json["beside"] = {
-      {"workload", *options_.beside},
-      {"iterations", times_.iterations.size()},
-      {"iteration_ms_mean", MeanMs(times_.iterations)},
-      {"iteration_ms_alone", kMsPerPs * static_cast<double>(alone_.count())},
-      {"outlasted_serving", times_.outlasted_serving}};
+  if (beside_ != nullptr) beside_->AddTo(json);
 }
 
 }  // namespace astra

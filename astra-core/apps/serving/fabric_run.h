@@ -16,12 +16,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "astra-core/apps/serving/beside_job.h"
 #include "astra-core/apps/serving/serving_cluster.h"
 #include "astra-core/apps/serving/serving_fabric_options.h"
 #include "astra-core/apps/serving/serving_pools.h"
 #include "astra-core/apps/serving/serving_run.h"
 #include "astra-core/base/log.h"
-#include "astra-core/serving/fabric/background_job.h"
 #include "astra-core/serving/fabric/kv_messages.h"
 #include "astra-core/serving/fabric/serving_fabric.h"
 #include "astra-core/serving/fabric/step_messages.h"
@@ -31,16 +31,25 @@
 
 namespace astra {
 
+// The network on which a deployment serves.
+struct FabricNetwork {
+  std::unique_ptr<NetworkBackend> network;
+  // Makes idle networks like it, on which messages are timed alone.
+  NewNetwork new_idle;
+};
+
 class FabricRun final : public ServingNetwork {
  public:
   // `options`, `cluster` and `pools` must outlive the object; `pools` is null
-  // where one pool does all. Requires a fidelity that has a network. Errors:
-  // those of the readers; InvalidArgument for a job that shares GPUs with the
-  // deployment, or has others than the cluster, and where nothing is on the
-  // network.
+  // where one pool does all. `network` has a view of a network that several
+  // jobs share; without one the deployment gets a network of its own, or shares
+  // it with the job of --beside. Requires a fidelity that has a network.
+  // Errors: those of the readers and of BesideJob; InvalidArgument where
+  // nothing is on the network.
   static absl::StatusOr<std::unique_ptr<FabricRun>> Create(
       const FabricOptions& options, const ServingJob& job,
-      ServingCluster& cluster, ServingPools* pools, Warnings* warnings);
+      ServingCluster& cluster, ServingPools* pools, FabricNetwork network,
+      Warnings* warnings);
 
   FabricRun(const FabricRun&) = delete;
   FabricRun& operator=(const FabricRun&) = delete;
@@ -53,7 +62,7 @@ class FabricRun final : public ServingNetwork {
   StartWeights StartOfWeights();
 
   StageNetwork* StepsOf(size_t pool, ReplicaTimes& times) override;
-  absl::Status Drive(ServingProcess& process) override;
+  absl::StatusOr<bool> GoOn(ServingProcess& process) override;
   double LostSeconds(size_t pool) const override;
 
   // Returns the first error of the messages of steps.
@@ -67,11 +76,9 @@ class FabricRun final : public ServingNetwork {
 
  private:
   FabricRun(const FabricOptions& options, ServingCluster& cluster,
-            ServingPools* pools, NetworkOptions network);
+            ServingPools* pools, FabricNetwork network,
+            std::unique_ptr<BesideJob> beside);
 
-  absl::Status CheckUse(const ServingJob& job) const;
-  absl::Status ReadJob(const ServingJob& job, Warnings* warnings);
-  std::unique_ptr<NetworkBackend> NewIdle();
   int64_t kv_bytes() const { return caches_ ? caches_->bytes_sent() : 0; }
   int64_t step_bytes() const;
   // Returns by how much longer than alone the messages of steps took, over
@@ -81,15 +88,12 @@ class FabricRun final : public ServingNetwork {
   const FabricOptions& options_;
   ServingCluster& cluster_;
   ServingPools* const pools_;
-  const NetworkOptions network_options_;
-  std::unique_ptr<NetworkBackend> network_;
+  const std::unique_ptr<BesideJob> beside_;  // Null without --beside.
+  const FabricNetwork network_;
   ServingFabric fabric_;
   std::optional<KvMessages> caches_;
   std::optional<WeightMessages> weights_;
   std::array<std::unique_ptr<StepMessages>, 2> steps_;  // By pool.
-  std::optional<BackgroundJob> job_;
-  JobTimes times_;
-  TimePs alone_;  // Time of an iteration of the job without serving.
 };
 
 }  // namespace astra

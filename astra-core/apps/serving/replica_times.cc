@@ -9,7 +9,6 @@
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/core.h"
-#include "topology/topology_file.h"
 
 namespace astra {
 namespace {
@@ -28,9 +27,8 @@ absl::StatusOr<SystemSpec> SystemOf(const ServingJob& job,
 
 absl::StatusOr<std::unique_ptr<ReplicaTimes>> ReplicaTimes::Create(
     const ServingJob& job, Warnings* warnings) {
-  std::optional<Topology> topology;
-  if (job.topology_file) {
-    ASTRA_ASSIGN_OR_RETURN(topology, ReadTopology(*job.topology_file));
+  ASTRA_ASSIGN_OR_RETURN(std::optional<Topology> topology, TopologyOfJob(job));
+  if (topology) {
     const bool fits = job.shares_topology
                           ? topology->num_gpus() >= job.num_gpus()
                           : topology->num_gpus() == job.num_gpus();

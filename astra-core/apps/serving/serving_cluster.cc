@@ -8,7 +8,6 @@
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/core.h"
-#include "topology/topology_file.h"
 
 namespace astra {
 namespace {
@@ -51,11 +50,7 @@ absl::StatusOr<Topology> BuildCluster(const ServingJob& job,
                                       const StorageServer* storage) {
   ASTRA_ASSIGN_OR_RETURN(const SystemSpec system, SystemOfJob(job));
   const int64_t server = system.gpus_per_server;
-  int64_t gpus = PlacesOf(job, decode, server).back().end();
-  if (storage != nullptr) {
-    gpus = storage->first_gpu.value_or(RoundedUp(gpus, server)) + server;
-  }
-  if (gpus > server) gpus = RoundedUp(gpus, server);
+  const int64_t gpus = GpusOfDeployment(job, decode, storage, server);
   return BuildSystemTopology(
       system, static_cast<uint32_t>(gpus),
       static_cast<uint32_t>(std::min<int64_t>(gpus, server)));
@@ -88,6 +83,17 @@ absl::Status CheckPlaces(const std::vector<PoolPlace>& places,
 
 }  // namespace
 
+int64_t GpusOfDeployment(const ServingJob& job, const DecodePool* decode,
+                         const StorageServer* storage,
+                         int64_t gpus_per_server) {
+  int64_t gpus = PlacesOf(job, decode, gpus_per_server).back().end();
+  if (storage != nullptr) {
+    gpus = storage->first_gpu.value_or(RoundedUp(gpus, gpus_per_server)) +
+           gpus_per_server;
+  }
+  return gpus > gpus_per_server ? RoundedUp(gpus, gpus_per_server) : gpus;
+}
+
 ServingCluster::ServingCluster(Topology topology, std::vector<PoolPlace> pools)
     : topology_(std::move(topology)),
       pools_(std::move(pools)),
@@ -96,10 +102,11 @@ ServingCluster::ServingCluster(Topology topology, std::vector<PoolPlace> pools)
 absl::StatusOr<std::unique_ptr<ServingCluster>> ServingCluster::Create(
     const ServingJob& job, const DecodePool* decode,
     const StorageServer* storage) {
-  ASTRA_ASSIGN_OR_RETURN(Topology topology,
-                         job.topology_file
-                             ? ReadTopology(*job.topology_file)
-                             : BuildCluster(job, decode, storage));
+  ASTRA_ASSIGN_OR_RETURN(std::optional<Topology> given, TopologyOfJob(job));
+  if (!given) {
+    ASTRA_ASSIGN_OR_RETURN(given, BuildCluster(job, decode, storage));
+  }
+  Topology& topology = *given;
   const int64_t server = topology.gpus_per_server();
   std::vector<PoolPlace> pools = PlacesOf(job, decode, server);
   const std::string file = job.topology_file.value_or("--system");

@@ -24,6 +24,13 @@ struct StorageServer {
   std::optional<int64_t> first_gpu;  // None: the first server behind the pools.
 };
 
+// Returns how many GPUs a deployment takes on servers of `gpus_per_server`,
+// with those that lie idle between its pools and on its last server. A
+// deployment that a server has room for takes only a part of it. The other
+// arguments are those of ServingCluster::Create().
+int64_t GpusOfDeployment(const ServingJob& job, const DecodePool* decode,
+                         const StorageServer* storage, int64_t gpus_per_server);
+
 class ServingCluster {
  public:
   // Lays the replicas of `job` and, if there is one, of the pool that decodes

@@ -10,6 +10,7 @@
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/core.h"
+#include "topology/topology_file.h"
 
 namespace astra {
 namespace {
@@ -17,6 +18,12 @@ namespace {
 constexpr double kBytesPerGib = 1 << 30;
 
 }  // namespace
+
+absl::StatusOr<std::optional<Topology>> TopologyOfJob(const ServingJob& job) {
+  if (job.part != nullptr) return *job.part;
+  if (!job.topology_file) return std::nullopt;
+  return ReadTopology(*job.topology_file);
+}
 
 absl::StatusOr<SystemSpec> SystemOfJob(const ServingJob& job) {
   if (job.system) return LoadSystem(*job.system);

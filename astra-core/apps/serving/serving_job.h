@@ -14,6 +14,7 @@
 #include "collectives/inference_engines/inference_engine.h"
 #include "collectives/nccl/nccl_options.h"
 #include "collectives/systems/system_spec.h"
+#include "topology/topology.h"
 #include "workload/models/model_spec.h"
 #include "workload/operators/gpu_spec.h"
 #include "workload/serving/batching_options.h"
@@ -29,7 +30,10 @@ struct ServingJob {
   int64_t replicas = 1;
   InferenceEngine engine;
   std::optional<std::string> topology_file;  // Else GPUs of `system`.
-  std::optional<std::string> system;         // Else that built with the GPU.
+  // The part of this topology that the deployment has, where it is one of
+  // several jobs. Must outlive the job.
+  const Topology* part = nullptr;
+  std::optional<std::string> system;  // Else that built with the GPU.
   NcclOptions nccl;
 
   // Whether the topology also has the GPUs of another pool, or idle ones.
@@ -62,6 +66,10 @@ void ShareBudget(const ServingFacts& facts, int64_t ranks,
 // on this GPU. Errors: InvalidArgument for an engine whose file says nothing of
 // serving, and for a scheduler that is not known; those of CheckAttentionRanks.
 absl::Status UseFacts(ServingJob& job);
+
+// Returns the topology that the job names or is given; nothing if it has only a
+// system. Errors: those of ReadTopology.
+absl::StatusOr<std::optional<Topology>> TopologyOfJob(const ServingJob& job);
 
 // Returns the system that the job names, or that is built with its GPU, by any
 // name of the GPU. Errors: those of LoadSystem and SystemOfGpu.

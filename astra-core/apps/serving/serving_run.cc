@@ -5,9 +5,11 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "astra-core/base/check.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/serving/step_times.h"
 #include "workload/serving/simulation.h"
@@ -107,15 +109,6 @@ class Gatherer : public ServingObserver {
   ServingMetrics metrics_;
 };
 
-// Serves under the clock of `network`, if there is one.
-absl::Status ServeOn(ServingNetwork* network, const ServingOptions& options,
-                     RequestSource* source, ServingObserver* observer) {
-  if (network == nullptr) return Serve(options, source, observer);
-  ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<ServingProcess> process,
-                         StartServing(options, source, observer));
-  return network->Drive(*process);
-}
-
 // Sums up the pools, whose steps `network` has delayed, if there is one.
 void SumUp(const ServingNetwork* network, ServingRun& run) {
   for (size_t pool = 0; pool < run.pools.size(); ++pool) {
@@ -148,24 +141,46 @@ double ServingRun::busy_seconds() const {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0);
 }
 
-absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
-                                      ReplicaTimes& times,
-                                      const ServingLoad& load,
-                                      const ServingParts& parts) {
-  constexpr double kPsPerUs = 1e6;
-  const DecodeSide* const decode = parts.decode;
+struct OngoingServing::State {
+  State(ReplicaTimes& times, const ServingLoad& of_run,
+        const ServingParts& of_deployment)
+      : load(of_run),
+        parts(of_deployment),
+        cost(times, run.pools[0].seconds, run.prompt_seconds),
+        gatherer(load, run.pools) {
+    run.limits = load.limits;
+    if (parts.decode == nullptr) return;
+    decode_cost.emplace(parts.decode->times, run.pools[1].seconds,
+                        run.prompt_seconds);
+  }
+
+  const ServingLoad load;
+  const ServingParts parts;
   ServingRun run;
-  run.limits = load.limits;
-  AccountedCost cost(times, run.pools[0].seconds, run.prompt_seconds);
+  AccountedCost cost;
   std::optional<AccountedCost> decode_cost;
+  Gatherer gatherer;
   ServingOptions options;
-  options.pool = PoolOf(job, &cost);
+  std::unique_ptr<ServingProcess> process;
+};
+
+OngoingServing::OngoingServing(std::unique_ptr<State> state)
+    : state_(std::move(state)) {}
+
+OngoingServing::~OngoingServing() = default;
+
+absl::StatusOr<std::unique_ptr<OngoingServing>> OngoingServing::Start(
+    const ServingJob& job, ReplicaTimes& times, const ServingLoad& load,
+    const ServingParts& parts) {
+  constexpr double kPsPerUs = 1e6;
+  auto state = std::make_unique<State>(times, load, parts);
+  const DecodeSide* const decode = parts.decode;
+  ServingOptions& options = state->options;
+  options.pool = PoolOf(job, &state->cost);
   options.in_flight = load.in_flight;
   options.seed = load.seed;
   if (decode != nullptr) {
-    decode_cost.emplace(decode->times, run.pools[1].seconds,
-                        run.prompt_seconds);
-    options.decode = PoolOf(decode->job, &*decode_cost);
+    options.decode = PoolOf(decode->job, &*state->decode_cost);
     options.transfer = decode->transfer;
     options.transfer_layers = decode->transfer_layers;
     options.first_token_from_decode = decode->first_token_from_decode;
@@ -179,15 +194,37 @@ absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
   }
   options.entry_delay =
       TimePs(std::llround(kPsPerUs * job.engine.serving.request_us));
-  Gatherer gatherer(load, run.pools);
-  ASTRA_RETURN_IF_ERROR(
-      ServeOn(parts.network, options, load.source, &gatherer));
-  run.summary = gatherer.metrics().Summary();
-  if (load.wants_distributions) {
-    run.distributions = gatherer.metrics().Distributions();
+  ASTRA_ASSIGN_OR_RETURN(state->process,
+                         StartServing(options, load.source, &state->gatherer));
+  return std::unique_ptr<OngoingServing>(new OngoingServing(std::move(state)));
+}
+
+absl::StatusOr<bool> OngoingServing::GoOn() {
+  ServingNetwork* const network = state_->parts.network;
+  if (network != nullptr) return network->GoOn(*state_->process);
+  ASTRA_RETURN_IF_ERROR(ServeToTheEnd(*state_->process));
+  return true;
+}
+
+ServingRun OngoingServing::TakeRun() {
+  ServingRun& run = state_->run;
+  run.summary = state_->gatherer.metrics().Summary();
+  if (state_->load.wants_distributions) {
+    run.distributions = state_->gatherer.metrics().Distributions();
   }
-  SumUp(parts.network, run);
-  return run;
+  SumUp(state_->parts.network, run);
+  return std::move(run);
+}
+
+absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
+                                      ReplicaTimes& times,
+                                      const ServingLoad& load,
+                                      const ServingParts& parts) {
+  ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<OngoingServing> serving,
+                         OngoingServing::Start(job, times, load, parts));
+  ASTRA_ASSIGN_OR_RETURN(const bool has_ended, serving->GoOn());
+  ASTRA_CHECK(has_ended, "a run without other jobs waits for them");
+  return serving->TakeRun();
 }
 
 }  // namespace astra

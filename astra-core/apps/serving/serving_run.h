@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,12 +80,14 @@ class ServingNetwork {
  public:
   virtual ~ServingNetwork() = default;
 
-  // Returns what carries the steps of a pool, 0 or 1, during the next Drive();
+  // Returns what carries the steps of a pool, 0 or 1, during the run;
   // null where they have their closed form.
   virtual StageNetwork* StepsOf(size_t pool, ReplicaTimes& times) = 0;
 
-  // Serves to the end under the clock of the network.
-  virtual absl::Status Drive(ServingProcess& process) = 0;
+  // Serves to the end under the clock of the network, or until another job on
+  // it has to go on first, and returns whether this is the end. Later calls
+  // have the same process.
+  virtual absl::StatusOr<bool> GoOn(ServingProcess& process) = 0;
 
   // Returns the seconds by which messages delayed the steps of a pool.
   virtual double LostSeconds(size_t pool) const = 0;
@@ -100,7 +103,42 @@ struct ServingParts {
 // Returns the pool of the replicas of a job, whose steps take `cost`.
 PoolOptions PoolOf(const ServingJob& job, StepCost* cost);
 
-// Serves `load`. Errors: those of Serve() and of ServingNetwork::Drive().
+// A run that goes on part by part, between which other jobs on its network do:
+//
+//   ASTRA_ASSIGN_OR_RETURN(auto serving, OngoingServing::Start(...));
+//   ASTRA_ASSIGN_OR_RETURN(bool has_ended, serving->GoOn());
+//   ...  // Until it has ended, the others and the network go on.
+//   const ServingRun run = serving->TakeRun();
+//
+// The object does not move, since its parts refer to one another.
+class OngoingServing {
+ public:
+  // What the arguments refer to must outlive the object. Errors: those of
+  // StartServing().
+  static absl::StatusOr<std::unique_ptr<OngoingServing>> Start(
+      const ServingJob& job, ReplicaTimes& times, const ServingLoad& load,
+      const ServingParts& parts);
+  ~OngoingServing();
+
+  OngoingServing(const OngoingServing&) = delete;
+  OngoingServing& operator=(const OngoingServing&) = delete;
+
+  // Goes on to the end, or until others have to go on first. Returns whether
+  // this is the end. Errors: those of Serve() and of ServingNetwork::GoOn().
+  absl::StatusOr<bool> GoOn();
+
+  // Requires that it has ended. May be called once.
+  ServingRun TakeRun();
+
+ private:
+  struct State;
+
+  explicit OngoingServing(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+// Serves `load`. Errors: those of OngoingServing.
 absl::StatusOr<ServingRun> RunServing(const ServingJob& job,
                                       ReplicaTimes& times,
                                       const ServingLoad& load,

@@ -1,5 +1,7 @@
 #include "astra-core/apps/serving/serving_setup.h"
 
+#include <utility>
+
 #include "absl/types/span.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/run/fidelity.h"
@@ -9,7 +11,7 @@ namespace astra {
 
 absl::StatusOr<std::unique_ptr<ServingSetup>> ServingSetup::Create(
     const ServingJob& job, const std::optional<DecodePool>& decode,
-    const FabricOptions& options, Warnings* warnings) {
+    const FabricOptions& options, Warnings* warnings, FabricNetwork network) {
   auto setup = std::make_unique<ServingSetup>();
   const bool has_network = NetworkOf(options.fidelity) != nullptr;
   if (!decode && !has_network && !options.load_weights) return setup;
@@ -32,9 +34,10 @@ absl::StatusOr<std::unique_ptr<ServingSetup>> ServingSetup::Create(
         WeightsRun::Create(*options.load_weights, job, pool, *setup->cluster_));
   }
   if (!has_network) return setup;
-  ASTRA_ASSIGN_OR_RETURN(setup->fabric_,
-                         FabricRun::Create(options, job, *setup->cluster_,
-                                           setup->pools_.get(), warnings));
+  ASTRA_ASSIGN_OR_RETURN(
+      setup->fabric_,
+      FabricRun::Create(options, job, *setup->cluster_, setup->pools_.get(),
+                        std::move(network), warnings));
   if (decode) setup->fabric_->Use(*setup->side_);
   if (setup->weights_) setup->fabric_->Load(setup->weights_->loads());
   return setup;

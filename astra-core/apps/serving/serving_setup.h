@@ -28,11 +28,13 @@ namespace astra {
 class ServingSetup {
  public:
   // Returns what `job` has beside it; `decode` is empty where one pool does
-  // both. All but the warnings must outlive the result. Errors: those of
+  // both. `network`: see FabricRun. All but the warnings and `network` must
+  // outlive the result. Errors: those of
   // ServingCluster, ServingPools, WeightsRun and FabricRun.
   static absl::StatusOr<std::unique_ptr<ServingSetup>> Create(
       const ServingJob& job, const std::optional<DecodePool>& decode,
-      const FabricOptions& options, Warnings* warnings);
+      const FabricOptions& options, Warnings* warnings,
+      FabricNetwork network = {});
 
   ServingSetup() = default;
   ServingSetup(const ServingSetup&) = delete;

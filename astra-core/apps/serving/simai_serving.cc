@@ -3,16 +3,14 @@
 
 #include <unistd.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/run_output.h"
 #include "astra-core/apps/serving/capacity_run.h"
-#include "astra-core/apps/serving/load_series.h"
 #include "astra-core/apps/serving/other_curve.h"
 #include "astra-core/apps/serving/replica_times.h"
 #include "astra-core/apps/serving/serving_compare.h"
@@ -22,16 +20,14 @@
 #include "astra-core/apps/serving/serving_plan_run.h"
 #include "astra-core/apps/serving/serving_points.h"
 #include "astra-core/apps/serving/serving_progress.h"
+#include "astra-core/apps/serving/serving_record.h"
 #include "astra-core/apps/serving/serving_report.h"
-#include "astra-core/apps/serving/serving_rows.h"
 #include "astra-core/apps/serving/serving_run.h"
 #include "astra-core/apps/serving/serving_setup.h"
-#include "astra-core/apps/serving/serving_timeline.h"
 #include "astra-core/apps/serving/simai_serving_options.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
-#include "astra-core/base/temporary_file.h"
 #include "astra-core/command_line/command_line.h"
 #include "astra-core/command_line/main_support.h"
 #include "fmt/core.h"
@@ -54,24 +50,14 @@ absl::Status Compare(const SimaiServingOptions& options) {
   return FlushStdout();
 }
 
-// Files that a run may write. It removes those of an earlier run.
-constexpr std::string_view kResultNames[] = {"requests.csv", "metrics.csv",
-                                             "steps.csv",    "curve.csv",
-                                             "trace.json",   "serving.html"};
-
-// Writes the files, those `begun` too, and prints where they are, and `result`.
+// Writes the files, and prints where they are, and `result`.
 absl::Status Finish(const SimaiServingOptions& options,
                     const OutputFolder& folder,
                     const std::vector<NamedFile>& files,
-                    const std::string& result,
-                    std::vector<TemporaryFile> begun = {}) {
+                    const std::string& result) {
   std::string names;
-  for (const TemporaryFile& file : begun) {
-    names += ' ';
-    names += std::filesystem::path(file.path()).filename().string();
-  }
   for (const NamedFile& file : files) names += " " + file.name;
-  ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultNames, std::move(begun)));
+  ASTRA_RETURN_IF_ERROR(folder.Write(files, kServingFiles));
   Print(fmt::format("results    {}:{}\nfinished   {}: {}\n", options.output,
                     names, options.name, result));
   return FlushStdout();
@@ -83,43 +69,24 @@ absl::Status ServeOne(const SimaiServingOptions& options, ReplicaTimes& times,
   const LoadPoint& point = options.points.front();
   ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<RequestSource> source,
                          SourceOf(options, point));
-  ASTRA_ASSIGN_OR_RETURN(
-      ServingRows rows,
-      ServingRows::Begin(folder, options.answers.limits, options.writes_steps));
-  LoadSeries series;
-  ServingTimeline timeline;
+  ASTRA_ASSIGN_OR_RETURN(const std::unique_ptr<ServingRecord> record,
+                         ServingRecord::Begin(options, folder));
   ServingProgress progress(options.num_requests());
   ServingLoad load = {.source = source.get(),
                       .in_flight = point.in_flight,
                       .seed = options.seed,
                       .limits = options.answers.limits,
-                      .watchers = {&rows, &series},
+                      .watchers = record->Watchers(),
                       .wants_distributions = true};
-  if (options.answers.writes_timeline) load.watchers.push_back(&timeline);
   // Into a file or a pipe a run says the same however long it takes.
   if (isatty(STDERR_FILENO) != 0) load.watchers.push_back(&progress);
   ASTRA_ASSIGN_OR_RETURN(const ServingRun run,
                          RunServing(options.job, times, load, setup.parts()));
   ASTRA_RETURN_IF_ERROR(setup.status());
-  if (options.writes_steps && run.summary.steps > kMostStepRows) {
-    log.Report({fmt::format("steps.csv has the first {} of {} steps",
-                            kMostStepRows, run.summary.steps)});
-  }
-  if (options.answers.writes_timeline &&
-      run.summary.steps > kMostTimelineSteps) {
-    log.Report({fmt::format("trace.json has the first {} of {} steps",
-                            kMostTimelineSteps, run.summary.steps)});
-  }
-  std::vector<NamedFile> files = {
-      {"metrics.csv", ServingMetricsCsv(options, run)},
-      {"run.json", ServingRunJson(options, run, &setup)},
-      {"serving.html", ServingPage(options, run, series.Bins())}};
-  if (options.answers.writes_timeline) {
-    files.push_back({"trace.json", std::move(timeline).Text()});
-  }
+  log.Report(record->LeftOut(run));
+  const std::vector<NamedFile> files = record->Files(run, setup);
   Print(DescribeServing(options, run, &setup));
-  return Finish(options, folder, files, ServingResult(run),
-                std::move(rows).Files());
+  return Finish(options, folder, files, ServingResult(run));
 }
 
 absl::Status ServeList(const SimaiServingOptions& options,

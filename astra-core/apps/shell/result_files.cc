@@ -34,6 +34,8 @@ constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
     {"jobs.csv", "Of --jobs: each job, and what it loses to the others."},
     {"shared_links.csv", "Of --jobs: links of several jobs, and their shares."},
     {"storage.csv", "Of --jobs: checkpoints, and data that was read."},
+    {"latencies.csv",
+     "Of --jobs: latencies of requests, with the other jobs and without."},
     {"iterations.csv", "Of --jobs: when each iteration began and ended."},
     {"ranks.csv", "Of --chakra: what each rank did with the time."},
     {"nodes.csv", "Of --chakra: nodes of the slowest rank, summed by name."},

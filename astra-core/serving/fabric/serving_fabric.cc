@@ -5,24 +5,20 @@
 #include <utility>
 
 #include "astra-core/base/check.h"
+#include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
 #include "workload/serving/request.h"
 
 namespace astra {
-namespace {
-
-// Numbers of messages of serving have this bit; those of the job have not.
-constexpr uint32_t kOfServing = uint32_t{1} << 31;
-
-}  // namespace
 
 void ServingFabric::Send(FabricChannel channel,
                          absl::Span<const FabricMessage> messages,
                          std::function<void()> on_arrival) {
   ASTRA_CHECK(!messages.empty(), "nothing to send");
   const uint32_t batch = batches_.Add({messages.size(), std::move(on_arrival)});
+  ++batches_under_way_;
   for (const FabricMessage& message : messages) {
-    network_.Send({.id = MessageId(kOfServing | batch_of_.Add(batch)),
+    network_.Send({.id = MessageId(batch_of_.Add(batch)),
                    .source = message.source,
                    .target = message.target,
                    .bytes = message.bytes,
@@ -30,60 +26,42 @@ void ServingFabric::Send(FabricChannel channel,
   }
 }
 
-void ServingFabric::SendOfJob(const Message& message) {
-  ASTRA_CHECK(message.id.index() < kOfServing, "message {} of a job",
-              message.id);
-  network_.Send(message);
-}
-
 void ServingFabric::Arrive(MessageId id) {
-  const uint32_t batch = batch_of_.Take(id.index() & ~kOfServing);
+  const uint32_t batch = batch_of_.Take(id.index());
   if (--batches_[batch].missing > 0) return;
   const Batch done = batches_.Take(batch);
+  --batches_under_way_;
   done.on_arrival();
 }
 
-void ServingFabric::HandleServing() {
-  while (is_serving() && process_->next() == network_.now()) {
-    status_ = process_->HandleNext();
-    if (status_.ok() && process_->is_done()) served_at_ = network_.now();
+absl::Status ServingFabric::HandleServing() {
+  while (!served_at_ && process_->next() == network_.now()) {
+    ASTRA_RETURN_IF_ERROR(process_->HandleNext());
+    if (process_->is_done()) served_at_ = network_.now();
   }
+  return absl::OkStatus();
 }
 
-bool ServingFabric::Turn(TimePs limit, std::vector<MessageId>* of_job) {
-  TimePs until = limit;
-  if (is_serving()) until = std::min(until, process_->next().value_or(limit));
-  arrived_.clear();
-  network_.AdvanceTo(until, &arrived_);
-  bool has_job = false;
-  for (const MessageId id : arrived_) {
-    if ((id.index() & kOfServing) != 0) {
-      Arrive(id);
-    } else {
-      of_job->push_back(id);
-      has_job = true;
-    }
-  }
-  HandleServing();
-  return has_job;
-}
-
-void ServingFabric::AdvanceTo(TimePs limit, std::vector<MessageId>* of_job) {
-  while (!Turn(limit, of_job) && network_.now() < limit) {
-  }
-}
-
-absl::Status ServingFabric::ServeToTheEnd() {
-  std::vector<MessageId> none;
-  if (process_->is_done()) return absl::OkStatus();  // There was no request.
-  while (is_serving()) {
-    Turn(kMaxServingTime, &none);
-    if (network_.now() < kMaxServingTime || !is_serving()) continue;
+absl::StatusOr<bool> ServingFabric::GoOn() {
+  // Without a request nothing ever happens.
+  if (!served_at_ && process_->is_done()) served_at_ = network_.now();
+  while (!served_at_ || batches_under_way_ > 0) {
+    const TimePs until =
+        served_at_ ? kMaxServingTime
+                   : std::min(kMaxServingTime,
+                              process_->next().value_or(kMaxServingTime));
+    arrived_.clear();
+    network_.AdvanceTo(until, &arrived_);
+    for (const MessageId id : arrived_) Arrive(id);
+    ASTRA_RETURN_IF_ERROR(HandleServing());
+    if (!arrived_.empty()) continue;
+    if (network_.now() < until) return false;  // Another job goes on first.
+    if (until < kMaxServingTime) continue;
     const std::string why = network_.WhyStuck();
     return absl::FailedPreconditionError(fmt::format(
         "messages of requests never arrive{}{}", why.empty() ? "" : ": ", why));
   }
-  return status_;
+  return true;
 }
 
 }  // namespace astra

@@ -1,19 +1,19 @@
 // Serves requests and simulates a network under one clock, so that whatever
-// moves at the same time shares links: KV caches, the collectives of steps,
-// weights, and the messages of a training job.
+// moves at the same time shares links: KV caches, the collectives of steps and
+// weights, and on a network of several jobs also what the others send.
 //
 //   ServingFabric fabric(*network);
 //   KvMessages caches(fabric, kv, prefill, decode);   // See kv_messages.h.
 //   options.transfer = [&](const KvTransfer& t) { return caches.Start(t); };
 //   ASTRA_ASSIGN_OR_RETURN(auto process, StartServing(options, ...));
 //   fabric.Attach(*process);
-//   ASTRA_RETURN_IF_ERROR(fabric.ServeToTheEnd());
+//   ASTRA_RETURN_IF_ERROR(fabric.GoOn().status());
 //
 // One clock: the network is simulated up to the next event of the serving
-// process or the instant that the job's engine asks for, whichever comes first.
-// Things of one instant happen in this order: arrivals of messages by their
-// number, events of serving by (kind, index), and the engine of the job. The
-// result thus depends on nothing but the inputs.
+// process. Things of one instant happen in this order: arrivals of messages by
+// their number, and events of serving by (kind, index). The result thus depends
+// on nothing but the inputs. The network may be one that several jobs share:
+// GoOn() then returns when another has to go on first.
 //
 // Collectives within a server have its NVLinks to themselves, since all that is
 // on the network leaves through NICs, so that the closed form of step_prices.h
@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
@@ -67,36 +68,21 @@ class ServingFabric {
   void Send(FabricChannel channel, absl::Span<const FabricMessage> messages,
             std::function<void()> on_arrival);
 
-  // Serves until all requests have ended. Errors: those of Serve();
-  // FailedPrecondition if a message never arrives.
-  absl::Status ServeToTheEnd();
-
-  // The following are for a job on the same network; see job_network.h.
+  // Serves until all requests have ended and nothing is under way, which
+  // returns true. On a network that several jobs share it returns false where
+  // another job has to go on first; then call it again.
+  //
+  // Errors: those of Serve(); FailedPrecondition if a message never arrives.
+  absl::StatusOr<bool> GoOn();
 
   NetworkBackend& network() { return network_; }
-
-  // Sends a message of the job. Requires an id below 2^31.
-  void SendOfJob(const Message& message);
-
-  // Simulates network and serving to the first instant at which messages of the
-  // job arrive, but not beyond `limit`; appends these messages.
-  void AdvanceTo(TimePs limit, std::vector<MessageId>* of_job);
 
   // Returns the instant at which the last request ended; none before.
   std::optional<TimePs> served_at() const { return served_at_; }
 
-  // Returns the first error of serving.
-  const absl::Status& status() const { return status_; }
-
  private:
-  bool is_serving() const {
-    return process_ != nullptr && status_.ok() && !served_at_;
-  }
-  // Advances to the next thing that happens. Returns whether messages of the
-  // job have arrived.
-  bool Turn(TimePs limit, std::vector<MessageId>* of_job);
   void Arrive(MessageId id);
-  void HandleServing();
+  absl::Status HandleServing();
 
   // Messages that began together.
   struct Batch {
@@ -106,9 +92,9 @@ class ServingFabric {
 
   NetworkBackend& network_;
   ServingProcess* process_ = nullptr;
-  absl::Status status_;
   std::optional<TimePs> served_at_;
   Slots<Batch> batches_;
+  size_t batches_under_way_ = 0;
   Slots<uint32_t> batch_of_;        // By message.
   std::vector<MessageId> arrived_;  // Kept for its memory.
 };

@@ -47,7 +47,7 @@ TEST(JobsFileTest, MistakesHaveAPlace) {
       ErrorOf("jobs: [{name: a, workload: w, server: 3}]\n"),
       "j.yaml:2:39: unknown field of a job \"server\"; did you mean "
       "\"servers\"? (known: checkpoint, data, gpus_of_server, iterations, "
-      "name, rank_file, restore, servers, start, workload)");
+      "name, rank_file, restore, servers, serving, start, workload)");
   EXPECT_EQ(ErrorOf("jobs: [{name: a, workload: w, servers: 3-1}]\n"),
             "j.yaml:2:40: expected numbers such as 8 or 0-3, not \"3-1\"");
   EXPECT_EQ(ErrorOf("jobs: [{name: a/b, workload: w}]\n"),
@@ -182,6 +182,53 @@ TEST(JobsFileTest, MistakesOfTimesAndStatesHaveAPlace) {
                      "checkpoint: {every: 4, bytes: 1B}"),
             "j.yaml:2:80: no effect: after a restore the first checkpoint "
             "would be written before iteration 4, and the job has 4");
+}
+
+TEST(JobsFileTest, AJobServesWithTheKeysOfItsDeployment) {
+  const JobsFile file = ValueOrDie(ParseJobs("in/j.yaml", R"(
+simai_jobs: 1
+jobs:
+  - name: chat
+    serving: {model: llama3-8b, num_gpu_blocks: 100, steps: true}
+    servers: 0-1
+    start: 2ms
+  - {name: train, workload: a.yaml, iterations: until_served}
+)"));
+  const std::vector<ServingKey>& keys = file.jobs[0].serving;
+  ASSERT_EQ(keys.size(), 3u);
+  EXPECT_EQ(keys[0].name, "model");
+  EXPECT_EQ(keys[0].text, "llama3-8b");
+  EXPECT_EQ(keys[0].place, "in/j.yaml:5:22");
+  EXPECT_EQ(keys[1].name, "num-gpu-blocks");
+  EXPECT_EQ(keys[2].text, "true");
+  EXPECT_EQ(file.jobs[0].workload, "");
+  EXPECT_EQ(file.jobs[0].start, Microseconds(2000));
+  EXPECT_THAT(file.jobs[0].servers, ElementsAre(0, 1));
+  EXPECT_TRUE(file.jobs[1].serving.empty());
+  EXPECT_TRUE(file.jobs[1].until_served);
+}
+
+TEST(JobsFileTest, MistakesOfServingHaveAPlace) {
+  EXPECT_EQ(ErrorOf("jobs: [{name: a, serving: {tp: 8}, workload: w}]\n"),
+            "j.yaml:2:46: no effect beside serving");
+  EXPECT_EQ(ErrorOf("jobs: [{name: a, serving: {tp: 8}, iterations: 2}]\n"),
+            "j.yaml:2:48: no effect beside serving");
+  EXPECT_EQ(ErrorOf("jobs: [{name: a, serving: {tp: [8]}}]\n"),
+            "j.yaml:2:32: tp is a list, expected one value");
+  EXPECT_EQ(ErrorOf("jobs: [{name: a, serving: {max-num-seqs: 1, max_num_seqs: "
+                    "2}}]\n"),
+            "j.yaml:2:59: max-num-seqs is given twice");
+  EXPECT_EQ(ErrorOf("jobs: [{name: a, serving: {}}]\n"),
+            "j.yaml:2:27: expected a model and requests");
+  EXPECT_EQ(ErrorOf("jobs: [{name: a, serving: llama}]\n"),
+            "j.yaml:2:27: the serving of a job is a value, expected a mapping");
+  EXPECT_EQ(
+      ErrorOf("jobs: [{name: a, workload: w, iterations: until_served}]\n"),
+      "j.yaml:2:43: expected a number: no job of the file serves");
+  EXPECT_EQ(
+      ErrorOf("jobs: [{name: a, workload: w, iterations: until}]\n"),
+      "j.yaml:2:43: iterations is \"until\": expected a whole number from "
+      "1 to 1000000");
 }
 
 TEST(JobsFileTest, ARankFileHasAGpuForEachRank) {

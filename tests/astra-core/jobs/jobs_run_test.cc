@@ -47,11 +47,8 @@ Topology TwoLeaves(const std::string& slow = "400Gbps") {
 Job JobOn(const Topology& topology, const std::vector<uint32_t>& gpus,
           Program program, std::string name) {
   return {.name = std::move(name),
-          .program = std::move(program),
-          .part = ValueOrDie(PartOfCluster(topology, gpus, 1)),
-          .options = {},
-          .start = {},
-          .iterations = 1};
+          .work = TrainingWork{.program = std::move(program)},
+          .part = ValueOrDie(PartOfCluster(topology, gpus, 1))};
 }
 
 JobsRequest RequestOf(const Topology& topology, Fidelity fidelity,
@@ -124,7 +121,7 @@ TEST(JobsRunTest, TellsOfItsWorkAndOfCollectivesThatEnd) {
       RequestOf(topology, Fidelity::kFlow,
                 {JobOn(topology, {0, 1}, SummingProgram(kBytes), "a"),
                  JobOn(topology, {2, 3}, SummingProgram(kBytes), "b")});
-  for (Job& job : request.jobs) job.iterations = 3;
+  for (Job& job : request.jobs) job.training()->iterations = 3;
   WorkDone work;
   request.on_progress = [&](const RunProgress& progress) {
     EXPECT_GE(progress.work.events, work.events);
@@ -155,7 +152,7 @@ TEST(JobsRunTest, JobsThatShareNoLinkDoNotKnowOfOneAnother) {
                   {JobOn(topology, {0, 1}, SummingProgram(kBytes, 3), "a"),
                    JobOn(topology, {3, 2}, SummingProgram(Bytes(5000)), "b")});
     request.jobs[1].start = Microseconds(7);
-    request.jobs[1].iterations = 4;
+    request.jobs[1].training()->iterations = 4;
     const JobsResult together = ValueOrDie(RunJobs(request));
     for (size_t job = 0; job < 2; ++job) {
       const JobResult alone = ValueOrDie(RunAlone(request, job)).jobs[0];
@@ -185,7 +182,7 @@ TEST(JobsRunTest, OneJobOnTheWholeClusterIsAnOrdinaryRun) {
         RequestOf(topology, fidelity,
                   {JobOn(topology, {0, 1}, SummingProgram(kBytes, 2), "a")});
     const JobsResult jobs = ValueOrDie(RunJobs(request));
-    RunRequest one{.program = request.jobs[0].program,
+    RunRequest one{.program = request.jobs[0].training()->program,
                    .topology = topology,
                    .fidelity = fidelity,
                    .network = request.network,
@@ -203,7 +200,7 @@ TEST(JobsRunTest, AnErrorNamesTheJob) {
       RequestOf(topology, Fidelity::kFlow,
                 {JobOn(topology, {0, 2}, SummingProgram(kBytes), "a"),
                  JobOn(topology, {1, 3}, SummingProgram(kBytes), "b")});
-  request.jobs[1].options.overlap.fill(0.5);
+  request.jobs[1].training()->options.overlap.fill(0.5);
   EXPECT_THAT(RunJobs(request), StatusIs(absl::StatusCode::kInvalidArgument,
                                          HasSubstr("job b: the overlap of")));
 }

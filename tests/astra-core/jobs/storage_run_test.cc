@@ -61,12 +61,10 @@ Topology TwoLeaves(uint32_t num_storage = 1) {
 Job JobOn(const Topology& topology, const std::vector<uint32_t>& gpus,
           Program program, int64_t iterations, StorageUse storage) {
   return {.name = "a",
-          .program = std::move(program),
-          .part = ValueOrDie(PartOfCluster(topology, gpus, 1)),
-          .options = {},
-          .start = {},
-          .iterations = iterations,
-          .storage = std::move(storage)};
+          .work = TrainingWork{.program = std::move(program),
+                               .iterations = iterations,
+                               .storage = std::move(storage)},
+          .part = ValueOrDie(PartOfCluster(topology, gpus, 1))};
 }
 
 // Without headers, so that times can be worked out by hand.
@@ -425,12 +423,10 @@ TEST(StorageRunTest, AStorageServerOutOfReachIsAnError) {
   const Topology topology = ValueOrDie(
       WithStorage(plain, {.servers = 1, .nics = 1, .cable = {"200Gbps"}}));
   Job job{.name = "a",
-          .program = ProgramOf(4, Microseconds(1)),
-          .part = ValueOrDie(PartOfCluster(topology, {0, 1, 2, 3}, 2)),
-          .options = {},
-          .start = {},
-          .iterations = 1,
-          .storage = Checkpoint(kWrite, StorageRanks::kAll, true)};
+          .work = TrainingWork{.program = ProgramOf(4, Microseconds(1)),
+                               .storage = Checkpoint(kWrite, StorageRanks::kAll,
+                                                     true)},
+          .part = ValueOrDie(PartOfCluster(topology, {0, 1, 2, 3}, 2))};
   EXPECT_THAT(RunJobs(RequestOf(topology, {std::move(job)})),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        "job a: no path leads from GPU 1 to storage 8 without "

@@ -111,7 +111,7 @@ TEST(ServingPoolsTest, NetworksNeedSomethingToCarry) {
                                    &alone.warnings)
                   .status()
                   .message(),
-              HasSubstr("--fidelity flow has no effect"));
+              HasSubstr("nothing is on the network of --fidelity flow"));
 }
 
 ServingSummary SummaryOf(const std::string& text) {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <memory>
 
-#include "astra-core/serving/fabric/background_job.h"
 #include "astra-core/serving/fabric/kv_messages.h"
 #include "astra-core/serving/fabric/weight_messages.h"
 #include "network-frontends/registry/registry.h"
@@ -15,7 +14,7 @@
 #include "tests/testing/small_models.h"
 #include "tests/testing/topologies.h"
 #include "tests/workload/serving/serving_run.h"
-#include "workload/simai_text/simai_text_file.h"
+#include "topology/cluster_part.h"
 
 namespace astra::testing {
 namespace {
@@ -60,13 +59,10 @@ struct FabricResult {
   WrittenRun run;
   int64_t bytes = 0;
   double received = 0;  // By the first GPU that decodes, through its NIC.
-  JobTimes job;
-  TimePs alone;
 };
 
 FabricResult ServeOn(const Cluster& cluster, std::string_view backend,
-                     const NetworkOptions& network, int64_t requests,
-                     const Program* program = nullptr) {
+                     const NetworkOptions& network, int64_t requests) {
   const KvLayout kv =
       ValueOrDie(KvLayoutOf(SmallLlama(), {.tensor = 2}, {.tensor = 2}));
   Routes routes(cluster.topology);
@@ -90,18 +86,7 @@ FabricResult ServeOn(const Cluster& cluster, std::string_view backend,
   FabricResult result;
   const auto process = ValueOrDie(StartServing(options, &source, &result.run));
   fabric.Attach(*process);
-  if (program == nullptr) {
-    result.run.status = fabric.ServeToTheEnd();
-  } else {
-    const BackgroundJob job = {
-        *program,
-        {.collectives = CollectiveFamily::kRing},
-        ValueOrDie(RangeOfCluster(cluster.topology, 2, 4))};
-    result.job = ValueOrDie(ServeBeside(job, fabric));
-    const auto idle = entry.make(network, routes);
-    ServingFabric nothing(*idle);
-    result.alone = ValueOrDie(IterationAlone(job, nothing));
-  }
+  result.run.status = fabric.GoOn().status();
   result.bytes = caches.bytes_sent();
   const Topology& topology = cluster.topology;
   for (size_t i = 0; i < topology.links().size(); ++i) {
@@ -159,42 +144,6 @@ TEST(ServingFabricTest, BytesAreConserved) {
   EXPECT_EQ(result.received, 5 * kPrompt * 256 / 2);
 }
 
-// 20 MB for each of four ranks of data parallelism, whose ring crosses the
-// cable between the switches.
-Program AllReduces() {
-  Warnings warnings;
-  return ValueOrDie(ParseSimaiProgram(
-      "w",
-      "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 1 ep: 1 pp: 1 "
-      "vpp: 1 ga: 1 all_gpus: 4\n1\nlayer -1 1000 NONE 0 1000 NONE 0 1000 "
-      "ALLREDUCE 2000000 100\n",
-      &warnings));
-}
-
-TEST(ServingFabricTest, AJobBesideSlowsTransfersAndIsSlowed) {
-  const Program program = AllReduces();
-  for (const std::string_view backend : {"flow", "packet"}) {
-    NetworkOptions network;
-    network.packet = DefaultNetwork();
-    network.flow = FlowOptionsOf(network.packet);
-    const FabricResult without = ServeOn(Dumbbell(), backend, network, 3);
-    const FabricResult beside =
-        ServeOn(Dumbbell(), backend, network, 3, &program);
-    EXPECT_GT(TransferOf(beside, 0), TransferOf(without, 0));
-    ASSERT_FALSE(beside.job.iterations.empty());
-    EXPECT_GT(beside.job.iterations.front(), beside.alone);
-    // With a wide trunk nothing is shared.
-    const FabricResult wide =
-        ServeOn(Dumbbell("3200Gbps"), "flow", network, 3, &program);
-    EXPECT_EQ(TransferOf(wide, 0),
-              TransferOf(ServeOn(Dumbbell("3200Gbps"), "flow", network, 3), 0));
-    const FabricResult again =
-        ServeOn(Dumbbell(), backend, network, 3, &program);
-    EXPECT_EQ(again.job.iterations, beside.job.iterations);
-    EXPECT_EQ(TransferOf(again, 2), TransferOf(beside, 2));
-  }
-}
-
 // Two replicas on the left of the dumbbell load 50 MB on each GPU from a server
 // on the right. Its NICs take 2 ms, and the cable between the switches 4 ms.
 TEST(ServingFabricTest, RequestsWaitForWeights) {
@@ -223,7 +172,7 @@ TEST(ServingFabricTest, RequestsWaitForWeights) {
   WrittenRun run;
   const auto process = ValueOrDie(StartServing(options, &source, &run));
   fabric.Attach(*process);
-  ASSERT_TRUE(fabric.ServeToTheEnd().ok());
+  ASSERT_TRUE(ValueOrDie(fabric.GoOn()));
   const TimePs packets(2 * TransferTime(Bytes(4096), Gbps(400)).count());
   const double expected = 4e9 + 1.5e6 + static_cast<double>(packets.count());
   for (const TimePs time : weights.times()) {

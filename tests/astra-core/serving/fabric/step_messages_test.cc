@@ -89,7 +89,7 @@ WrittenRun ServeOn(std::string_view backend, const NetworkOptions& network,
   WrittenRun run;
   const auto process = ValueOrDie(StartServing(options, &source, &run));
   fabric.Attach(*process);
-  run.status = fabric.ServeToTheEnd();
+  run.status = fabric.GoOn().status();
   EXPECT_TRUE(run.status.ok() && steps.status().ok());
   return run;
 }

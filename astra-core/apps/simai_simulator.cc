@@ -1,9 +1,0 @@
-// simai_simulator: runs one iteration of a workload, message by message, on a
-// simulated network.
-
-#include "astra-core/apps/run_defaults.h"
-#include "astra-core/apps/run_program.h"
-
-int main(int argc, char** argv) {
-  return astra::RunProgram(astra::SimaiSimulatorDefaults(), argc, argv);
-}
