@@ -53,8 +53,8 @@ class ServedJob {
   // Returns the latencies, without those of the job alone.
   virtual ServedRow Served() const = 0;
 
-  // Returns the files of a run that was recorded, and tells what they leave out.
-  // May be called once for each.
+  // Returns the files of a run that was recorded, and tells what they leave
+  // out. May be called once for each.
   virtual std::vector<NamedFile> TakeFiles(Warnings* warnings) = 0;
 };
 

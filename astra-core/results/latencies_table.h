@@ -27,7 +27,7 @@ struct JobLatency {
 // What became of a job that serves.
 struct ServedRow {
   int64_t requests = 0;
-  TimePs end;  // When the last request ended.
+  TimePs end;                      // When the last request ended.
   std::vector<JobLatency> others;  // All latencies but that to the end.
   JobLatency end_to_end;
 
