@@ -1,7 +1,7 @@
 // Queue of the pending events of the packet network, in the order in which they
 // happen.
 //
-// A wheel of buckets, each 1024 ps wide, holds the events of the next 16.8 us,
+// A wheel of buckets, each 2048 ps wide, holds the events of the next 16.8 us,
 // and a heap those that are further away. A bitmap finds the next bucket that
 // is not empty; it is sorted when it is opened, together with what the heap has
 // for it. A push and a pop therefore take constant time for packets on links.
@@ -47,12 +47,13 @@ class Agenda {
   // last.
   void Push(int64_t time_ps, uint32_t key) {
     const int64_t bucket = time_ps >> kBucketBits;
-    if (bucket <= last_ || bucket - last_ >= kNumBuckets) {
+    // The wheel has the buckets last_ + 1 to last_ + kNumBuckets - 1.
+    if (static_cast<uint64_t>(bucket - last_ - 1) >= kNumBuckets - 1) {
       return PushAside({time_ps, key});
     }
     const auto slot = static_cast<size_t>(bucket) % kNumBuckets;
-    uint32_t id = heads_[slot];
-    if (id == kNone || chunks_[id].count == kChunkEntries) id = AddChunk(slot);
+    uint32_t id = tails_[slot];
+    if (chunks_[id].count == kChunkEntries) id = AddChunk(slot);
     Chunk& chunk = chunks_[id];
     chunk.entries[chunk.count++] = Pack(time_ps, key);
     ++num_linked_;
@@ -89,26 +90,31 @@ class Agenda {
   template <class Visit>
   void ForEachKeyOfNextBucket(const Visit& visit) const {
     if (num_linked_ == 0) return;
-    const auto slot = static_cast<size_t>(NextBucket()) % kNumBuckets;
-    for (uint32_t id = heads_[slot]; id != kNone; id = chunks_[id].next) {
+    const uint32_t tail =
+        tails_[static_cast<size_t>(NextBucket()) % kNumBuckets];
+    uint32_t id = tail;
+    do {
+      id = chunks_[id].next;
       const Chunk& chunk = chunks_[id];
       for (uint32_t i = 0; i < chunk.count; ++i) {
         visit(static_cast<uint32_t>(chunk.entries[i]));
       }
-    }
+    } while (id != tail);
   }
 
  private:
-  static constexpr int kBucketBits = 10;
+  static constexpr int kBucketBits = 11;
   static constexpr int64_t kBucketPs = int64_t{1} << kBucketBits;
-  static constexpr int64_t kNumBuckets = 16384;
+  static constexpr int64_t kNumBuckets = 8192;
   static constexpr size_t kNumWords = kNumBuckets / 64;
-  static constexpr uint32_t kNone = UINT32_MAX;
+  // A chunk that is always full and in no bucket: the last of an empty one.
+  static constexpr uint32_t kNone = 0;
   static constexpr int kKeyBits = 32;
   static constexpr uint32_t kChunkEntries = 7;
+  static constexpr size_t kFew = 16;  // Entries of a bucket.
 
   struct alignas(64) Chunk {
-    std::array<uint64_t, kChunkEntries> entries;
+    std::array<uint64_t, kChunkEntries> entries{};
     uint32_t count = 0;
     uint32_t next = kNone;
   };
@@ -137,6 +143,7 @@ class Agenda {
   void OpenNext();
   void OpenLinked(int64_t bucket);
   void SortOpen();
+  void SortFew();
   void SortBins();
   int64_t NextBucket() const;
 
@@ -152,10 +159,11 @@ class Agenda {
   // The wheel has the buckets after `last_`, the last that was opened.
   int64_t last_ = -1;
   size_t num_linked_ = 0;
-  std::vector<uint32_t> heads_ = std::vector<uint32_t>(kNumBuckets, kNone);
+  // Last chunk of each bucket; the chunks of a bucket form a ring.
+  std::vector<uint32_t> tails_ = std::vector<uint32_t>(kNumBuckets, kNone);
   std::array<uint64_t, kNumWords> bitmap_{};
   std::array<uint64_t, kNumWords / 64> summary_{};  // Bits of words not 0.
-  std::vector<Chunk> chunks_;
+  std::vector<Chunk> chunks_ = {Chunk{.count = kChunkEntries}};
   uint32_t free_ = kNone;
 
   boost::heap::d_ary_heap<Entry, boost::heap::arity<4>,

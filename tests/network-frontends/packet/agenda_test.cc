@@ -13,9 +13,9 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// From header: buckets of 1024 ps, and a wheel of 16384 of them.
-constexpr int64_t kBucketPs = 1024;
-constexpr int64_t kWheelPs = kBucketPs * 16384;
+// From header: buckets of 2048 ps, and a wheel of 8192 of them.
+constexpr int64_t kBucketPs = 2048;
+constexpr int64_t kWheelPs = kBucketPs * 8192;
 
 std::vector<int64_t> PopAll(Agenda& agenda) {
   std::vector<int64_t> times;
