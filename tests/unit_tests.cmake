@@ -352,6 +352,7 @@ astra_test(backend_packet_test
     network-frontends/packet/packet_backend_test.cc
     network-frontends/packet/packet_congestion_test.cc
     network-frontends/packet/packet_window_test.cc
+    network-frontends/packet/port_test.cc
     network-frontends/packet/random_network.cc
     network-frontends/packet/random_network_test.cc
     network-frontends/packet/records_test.cc

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "astra-core/base/random.h"
-
 namespace astra {
 
 Departures::Departures(const PacketSetup& setup, PacketEvents& events,
@@ -20,85 +18,13 @@ Departures::Departures(const PacketSetup& setup, PacketEvents& events,
       nics_(nics),
       senders_(senders),
       records_(records),
-      marker_(setup),
+      marker_(setup, ports),
       ack_has_priority_(setup.options.nic.ack_has_priority) {}
 
-// Lets the first packet of the lane begin to leave at `start`.
-[[gnu::always_inline]] inline void Departures::Start(LinkId link, Port& port,
-                                                     Lane& lane, TimePs start) {
-  Packet& packet = lane.first_queued();
-  const Bytes size = packet.size();
-  const TimePs serialisation = port.SerialisationTime(size);
-  port.busy_until = start + serialisation;
-  port.busy += serialisation;
-  port.sent_bytes += packet.bytes;
-  ++port.sent_packets;
-  if (&lane == &port.lane(TrafficClass::kData)) port.queued -= size;
-  if (packet.has(Packet::kBuffered)) buffers_.Release(port, packet);
-  if (packet.kind == PacketKind::kData) {
-    port.sent_data_bytes += packet.bytes;
-    ++port.sent_data_packets;
-    if (port.marks && port.queued > Bytes() && marker_.MayMark(link, port)) {
-      records_.CountIrregular();
-      if (marker_.Marks(link, port)) {
-        packet.flags |= Packet::kMarked;
-        records_.CountMark(link);
-      }
-    }
-    if (port.at != kNoId<SwitchId>) {
-      telemetry_.Stamp(link, port, packet, start);
-    }
-  }
-  if (port.has_errors && packet.kind < PacketKind::kPause) {
-    const uint64_t draw =
-        HashOf(setup_.options.seed, uint64_t{link.index()}, port.sent_packets);
-    if (UnitInterval(draw) < port.error_rate) {
-      packet.flags |= Packet::kLost;
-    }
-  }
-  if (records_.captures(link)) {
-    const bool has_qp = packet.queue_pair != kNoId<QueuePairId>;
-    records_.AddCapture(
-        packet, has_qp ? &queue_pairs_[packet.queue_pair] : nullptr, start);
-  }
-  packet.time = start + port.propagation +
-                (port.cuts_through ? UntilForwarded(port, packet, serialisation)
-                                   : serialisation);
-  lane.PutOnWire();
-}
-
-void Departures::Transmit(LinkId link, TrafficClass traffic_class,
-                          const Packet& packet, Origin origin) {
-  Port& port = ports_[link];
-  const TimePs now = events_.now();
-  if (port.busy_until < now) Advance(link);
-  const bool is_data = traffic_class == TrafficClass::kData;
-  const bool leaves_at_once = port.busy_until == now && !port.has_queued() &&
-                              !port.is_down && !(is_data && port.is_paused);
-  if (is_data) port.queued += packet.size();
-  // Changing the copy and not `packet` spares the processor a wait; see
-  // Packet::padding.
-  Lane& lane = port.lane(traffic_class);
-  Packet& queued = lane.Append();
-  queued = packet;
-  queued.time = now;
-  queued.ingress = origin.ingress;
-  ++queued.hop;
-  if (origin.is_buffered) queued.flags |= Packet::kBuffered;
-  if (leaves_at_once) Start(link, port, lane, now);
-  if (port.busy_until <= now) AdvanceIdle(link, port);
-  port.max_queued = std::max(port.max_queued, port.queued);
-  Arm(link);
-}
-
-void Departures::AdvanceSender(QueuePairId id) {
-  const LinkId link = queue_pairs_[id].link;
-  if (link != kNoId<LinkId>) Advance(link);
-}
-
-void Departures::Wake(QueuePairId id) {
-  QueuePair& qp = queue_pairs_[id];
-  if (qp.turn != QueuePair::Turn::kNone || !senders_.CanSend(qp)) return;
+// Does the work of Wake() for a queue pair that is not queued yet.
+void Departures::TakeTurn(QueuePairId id) {
+  const QueuePair& qp = queue_pairs_[id];
+  if (!senders_.CanSend(qp)) return;
   const LinkId link = qp.link;
   Advance(link);
   nics_.TakeTurn(id, ports_[link]);
@@ -141,7 +67,7 @@ bool Departures::StartFromNic(LinkId link, Port& port) {
   const TimePs start = port.busy_until;
   Lane& lane = port.lane(TrafficClass::kData);
   // Made where it lies: a processor waits to copy what it has just written.
-  Packet& packet = lane.Append();
+  Packet& packet = lane.Append(ports_.memory());
   senders_.MakePacket(id, start, packet);
   const Bytes size = packet.size();
   port.queued += size;
@@ -195,7 +121,7 @@ TimePs Departures::UntilForwarded(const Port& port, const Packet& packet,
 // Does the work of Arm() where departures are events: at a watched port and,
 // with an empty wire, at any.
 void Departures::ArmEarly(LinkId link, Port& port) {
-  const TimePs arrival = port.FirstArrival();
+  const TimePs arrival = port.FirstArrival().time;
   const TimePs next = std::min(arrival, NextStart(port));
   if (next >= port.event) return;
   port.event = next;

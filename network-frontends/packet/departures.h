@@ -12,7 +12,11 @@
 #ifndef NETWORK_FRONTENDS_PACKET_DEPARTURES_H_
 #define NETWORK_FRONTENDS_PACKET_DEPARTURES_H_
 
+#include <algorithm>
+#include <cstdint>
+
 #include "astra-core/base/ids.h"
+#include "astra-core/base/random.h"
 #include "astra-core/base/units.h"
 #include "network-frontends/packet/ecn_marker.h"
 #include "network-frontends/packet/nics.h"
@@ -58,9 +62,19 @@ class Departures {
     Port& port = ports_[link];
     if (port.is_watched) return ArmEarly(link, port);
     if (port.is_event_of_wire) return;
-    const TimePs arrival = port.FirstArrival();
+    const TimePs arrival = port.FirstArrival().time;
     if (arrival != kNever) return ArmArrival(link, port, arrival);
     if (!HasNothing(port)) ArmEarly(link, port);
+  }
+  // Does the same for a port whose event is over. Its first packet on the wire
+  // reaches the far end at `arrival`; kNever: none is on it.
+  void ArmAgain(LinkId link, Port& port, TimePs arrival) {
+    port.event = kNever;
+    if (port.is_watched || arrival == kNever) {
+      port.is_event_of_wire = false;
+      return Arm(link);
+    }
+    ArmArrival(link, port, arrival);
   }
 
   // How a packet came to a switch.
@@ -73,12 +87,23 @@ class Departures {
     Transmit(link, traffic_class, packet, Origin());
   }
   void Transmit(LinkId link, TrafficClass traffic_class, const Packet& packet,
-                Origin origin);
+                Origin origin) {
+    if (ports_[link].busy_until < events_.now()) Advance(link);
+    Put(link, traffic_class, packet, origin);
+  }
+  // Does the same at a port that is advanced.
+  void Put(LinkId link, TrafficClass traffic_class, const Packet& packet,
+           Origin origin);
 
   // Advances the port of the queue pair, if it has one.
-  void AdvanceSender(QueuePairId id);
+  void AdvanceSender(QueuePairId id) {
+    const LinkId link = queue_pairs_[id].link;
+    if (link != kNoId<LinkId>) Advance(link);
+  }
   // Queues the queue pair for its turn, if it may send.
-  void Wake(QueuePairId id);
+  void Wake(QueuePairId id) {
+    if (queue_pairs_[id].turn == QueuePair::Turn::kNone) TakeTurn(id);
+  }
 
   // Returns whether the packet waits and leaves before data.
   TrafficClass ClassOf(PacketKind kind) const {
@@ -98,6 +123,7 @@ class Departures {
   bool HasNothing(const Port& port) const {
     return !port.has_queued() && !HasSender(port);
   }
+  void TakeTurn(QueuePairId id);
   void AdvanceIdle(LinkId link, Port& port);
   bool StartFromNic(LinkId link, Port& port);
   void Start(LinkId link, Port& port, Lane& lane, TimePs start);
@@ -125,6 +151,71 @@ class Departures {
   const EcnMarker marker_;
   const bool ack_has_priority_;
 };
+
+// The two functions that each packet passes at each port are part of their
+// callers.
+
+// Lets the first packet of the lane begin to leave at `start`.
+[[gnu::always_inline]] inline void Departures::Start(LinkId link, Port& port,
+                                                     Lane& lane, TimePs start) {
+  Packet& packet = lane.first_queued();
+  const Bytes size = packet.size();
+  const TimePs serialisation = port.Count(packet);
+  port.busy_until = start + serialisation;
+  if (&lane == &port.lane(TrafficClass::kData)) port.queued -= size;
+  if (packet.has(Packet::kBuffered)) buffers_.Release(port, packet);
+  if (packet.kind == PacketKind::kData) {
+    if (port.queued > port.mark_above) {
+      records_.CountIrregular();
+      if (marker_.Marks(link, port)) {
+        packet.flags |= Packet::kMarked;
+        records_.CountMark(link);
+      }
+    }
+    if (port.at != kNoId<SwitchId>) {
+      telemetry_.Stamp(link, port, packet, start);
+    }
+  }
+  if (port.has_errors && packet.kind < PacketKind::kPause) {
+    const uint64_t draw =
+        HashOf(setup_.options.seed, uint64_t{link.index()}, port.num_sent());
+    if (UnitInterval(draw) < port.error_rate) {
+      packet.flags |= Packet::kLost;
+    }
+  }
+  if (records_.captures(link)) {
+    const bool has_qp = packet.queue_pair != kNoId<QueuePairId>;
+    records_.AddCapture(
+        packet, has_qp ? &queue_pairs_[packet.queue_pair] : nullptr, start);
+  }
+  packet.time = start + port.propagation +
+                (port.cuts_through ? UntilForwarded(port, packet, serialisation)
+                                   : serialisation);
+  lane.PutOnWire();
+}
+
+inline void Departures::Put(LinkId link, TrafficClass traffic_class,
+                            const Packet& packet, Origin origin) {
+  Port& port = ports_[link];
+  const TimePs now = events_.now();
+  const bool is_data = traffic_class == TrafficClass::kData;
+  const bool leaves_at_once = port.busy_until == now && !port.has_queued() &&
+                              !port.is_down && !(is_data && port.is_paused);
+  if (is_data) port.queued += packet.size();
+  // Changing the copy and not `packet` spares the processor a wait; see
+  // Packet::padding.
+  Lane& lane = port.lane(traffic_class);
+  Packet& queued = lane.Append(ports_.memory());
+  queued = packet;
+  queued.time = now;
+  queued.ingress = origin.ingress;
+  ++queued.hop;
+  if (origin.is_buffered) queued.flags |= Packet::kBuffered;
+  if (leaves_at_once) Start(link, port, lane, now);
+  if (port.busy_until <= now) AdvanceIdle(link, port);
+  port.max_queued = std::max(port.max_queued, port.queued);
+  Arm(link);
+}
 
 }  // namespace astra
 

@@ -8,7 +8,8 @@
 
 namespace astra {
 
-EcnMarker::EcnMarker(const PacketSetup& setup) : seed_(setup.options.seed) {
+EcnMarker::EcnMarker(const PacketSetup& setup, PortArray ports)
+    : seed_(setup.options.seed) {
   const Topology& topology = setup.topology;
   // Rate, and whether the link leaves a switch of the fabric.
   std::vector<std::pair<Bandwidth, bool>> known;
@@ -25,6 +26,10 @@ EcnMarker::EcnMarker(const PacketSetup& setup) : seed_(setup.options.seed) {
     profiles_.push_back(
         ProfileOf(rate, is_fabric ? setup.options.fabric.ecn_thresholds
                                   : setup.options.nv_switch.ecn_thresholds));
+  }
+  for (uint32_t i = 0; i < profile_of_.size(); ++i) {
+    Port& port = ports[LinkId(i)];
+    if (port.marks) port.mark_above = profiles_[profile_of_[i]].min;
   }
 }
 
@@ -52,14 +57,12 @@ EcnMarker::Profile EcnMarker::ProfileOf(
 
 bool EcnMarker::Marks(LinkId link, const Port& port) const {
   const Profile& profile = profiles_[profile_of_[link.index()]];
-  if (port.queued <= profile.min) return false;
   if (port.queued >= profile.max) return true;
   const double probability =
       profile.max_probability *
       static_cast<double>((port.queued - profile.min).count()) /
       static_cast<double>((profile.max - profile.min).count());
-  const uint64_t draw =
-      HashOf(seed_, uint64_t{link.index()}, ~port.sent_packets);
+  const uint64_t draw = HashOf(seed_, uint64_t{link.index()}, ~port.num_sent());
   return UnitInterval(draw) < probability;
 }
 

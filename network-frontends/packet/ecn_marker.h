@@ -19,22 +19,19 @@
 #include "astra-core/base/units.h"
 #include "network-frontends/packet/packet_setup.h"
 #include "network-frontends/packet/port.h"
+#include "network-frontends/packet/ports.h"
 
 namespace astra {
 
 class EcnMarker {
  public:
-  // `setup` must outlive the marker.
-  explicit EcnMarker(const PacketSetup& setup);
+  // Tells each port of `ports` that marks packets its longest queue without
+  // marks. `setup` must outlive the marker.
+  EcnMarker(const PacketSetup& setup, PortArray ports);
 
-  // Returns whether packets that leave `port` are marked at all with its
-  // present queue.
-  bool MayMark(LinkId link, const Port& port) const {
-    return port.queued > profiles_[profile_of_[link.index()]].min;
-  }
-
-  // Returns whether the packet that now leaves `port` is marked. Draws are
-  // hashes of the link and of the number of packets that it has sent.
+  // Returns whether the packet that now leaves `port` is marked. Requires a
+  // queue above Port::mark_above. Draws are hashes of the link and of the
+  // number of packets that it has sent.
   bool Marks(LinkId link, const Port& port) const;
 
  private:

@@ -22,29 +22,6 @@ Forwarding::Forwarding(const PacketSetup& setup, const PacketEvents& events,
       records_(records),
       balances_load_(setup.options.load_balancing != LoadBalancing::kEcmp) {}
 
-void Forwarding::Forward(LinkId ingress, LinkId egress, Packet& packet) {
-  if (balances_load_ && packet.kind == PacketKind::kData) {
-    egress = Balance(egress, packet);
-  }
-  const Port& port = ports_[egress];
-  departures_.Advance(egress);
-  const TrafficClass traffic_class = departures_.ClassOf(packet.kind);
-  if (port.is_down) {
-    records_.CountLoss(egress);
-    return connections_.Discard(packet);
-  }
-  // A packet that leaves at once takes no memory.
-  const bool waits = port.busy_until > events_.now() || port.queued > Bytes() ||
-                     port.is_paused;
-  const bool is_buffered = waits && traffic_class == TrafficClass::kData &&
-                           port.at != kNoId<SwitchId>;
-  if (is_buffered && !TakeBuffer(port, ingress, packet.size())) {
-    records_.CountDrop(egress);
-    return connections_.Discard(packet);
-  }
-  departures_.Transmit(egress, traffic_class, packet, {ingress, is_buffered});
-}
-
 void Forwarding::ForwardOffPath(LinkId ingress, Packet& packet) {
   packet.flags |= Packet::kOwnWay;
   const NodeId node = ports_[ingress].target;
@@ -119,11 +96,9 @@ LinkId Forwarding::Flowlet(NodeId node, absl::Span<const LinkId> links,
   return state.link;
 }
 
-// Takes memory for a packet that must wait at `port` of a switch; returns false
-// if there is none. Memory that was freed meanwhile is counted only when it
-// matters.
-bool Forwarding::TakeBuffer(const Port& port, LinkId ingress, Bytes size) {
-  if (buffers_.AddIfEasy(port, ingress, size)) return true;
+// Does the work of TakeBuffer() where memory might be short.
+bool Forwarding::TakeScarceBuffer(const Port& port, LinkId ingress,
+                                  Bytes size) {
   records_.CountIrregular();
   // Settles the count: brings all ports of the switch up to now.
   for (const LinkId link : setup_.topology.links_from(port.source)) {

@@ -60,7 +60,14 @@ class Forwarding {
   LinkId ShortestQueue(absl::Span<const LinkId> links, size_t first);
   LinkId Flowlet(NodeId node, absl::Span<const LinkId> links,
                  const Packet& packet, size_t first);
-  bool TakeBuffer(const Port& port, LinkId ingress, Bytes size);
+  // Takes memory for a packet that must wait at `port` of a switch; returns
+  // false if there is none. Memory that was freed meanwhile is counted only
+  // when it matters.
+  bool TakeBuffer(const Port& port, LinkId ingress, Bytes size) {
+    return buffers_.AddIfEasy(port, ingress, size) ||
+           TakeScarceBuffer(port, ingress, size);
+  }
+  bool TakeScarceBuffer(const Port& port, LinkId ingress, Bytes size);
   void TellToPause(PauseChange change);
 
   const PacketSetup& setup_;
@@ -76,6 +83,30 @@ class Forwarding {
   // State by queue pair and switch; for look-up only.
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, FlowletState> flowlets_;
 };
+
+// It is part of its caller, for each packet passes it at each switch.
+inline void Forwarding::Forward(LinkId ingress, LinkId egress, Packet& packet) {
+  if (balances_load_ && packet.kind == PacketKind::kData) {
+    egress = Balance(egress, packet);
+  }
+  const Port& port = ports_[egress];
+  departures_.Advance(egress);
+  const TrafficClass traffic_class = departures_.ClassOf(packet.kind);
+  if (port.is_down) {
+    records_.CountLoss(egress);
+    return connections_.Discard(packet);
+  }
+  // A packet that leaves at once takes no memory.
+  const bool waits = port.busy_until > events_.now() || port.queued > Bytes() ||
+                     port.is_paused;
+  const bool is_buffered = waits && traffic_class == TrafficClass::kData &&
+                           port.at != kNoId<SwitchId>;
+  if (is_buffered && !TakeBuffer(port, ingress, packet.size())) {
+    records_.CountDrop(egress);
+    return connections_.Discard(packet);
+  }
+  departures_.Put(egress, traffic_class, packet, {ingress, is_buffered});
+}
 
 }  // namespace astra
 

@@ -15,22 +15,9 @@
 
 namespace astra {
 
-inline LinkTraffic TrafficOf(const Port& port) {
-  return {.busy = port.busy,
-          .bytes = port.sent_bytes,
-          .packets = port.sent_packets,
-          .data_bytes = port.sent_data_bytes,
-          .data_packets = port.sent_data_packets,
-          .max_queued = port.max_queued};
-}
-
 // Counts what a port has carried besides what was simulated.
 inline void AddTraffic(const LinkTraffic& traffic, Port* port) {
-  port->busy += traffic.busy;
-  port->sent_bytes += traffic.bytes;
-  port->sent_packets += traffic.packets;
-  port->sent_data_bytes += traffic.data_bytes;
-  port->sent_data_packets += traffic.data_packets;
+  port->carried.AddBetween({}, traffic, 1);
   port->max_queued = std::max(port->max_queued, traffic.max_queued);
 }
 

@@ -21,14 +21,10 @@ void Nics::Leave(QueuePair& qp, const Port& port) {
   qp.turn = QueuePair::Turn::kNone;
 }
 
-void Nics::TakeTurn(QueuePairId id, const Port& port) {
+// Queues the queue pair for when its rate allows the next packet.
+void Nics::WaitForRate(QueuePairId id, const Port& port) {
   QueuePair& qp = queue_pairs_[id];
   Nic& nic = nics_[port.nic.index()];
-  if (qp.next_send <= port.busy_until) {
-    qp.turn = QueuePair::Turn::kReady;
-    nic.turns.SetReady(qp.turn_slot, true);
-    return;
-  }
   qp.turn = QueuePair::Turn::kPaced;
   nic.turns.SetReady(qp.turn_slot, false);
   nic.paced.emplace_back(qp.next_send, id);
@@ -38,12 +34,6 @@ void Nics::TakeTurn(QueuePairId id, const Port& port) {
 void Nics::LoseTurn(QueuePair& qp, const Port& port) {
   nics_[port.nic.index()].turns.SetReady(qp.turn_slot, false);
   qp.turn = QueuePair::Turn::kNone;
-}
-
-QueuePairId Nics::Next(LinkId link, const Port& port) {
-  Nic& nic = nics_[port.nic.index()];
-  if (!nic.paced.empty()) Ripen(link, port, nic);
-  return nic.turns.has_ready() ? nic.turns.Next() : kNoId<QueuePairId>;
 }
 
 // Makes ready the queue pairs whose rate allows a packet now.

@@ -28,7 +28,12 @@ class Nics {
 
   // Queues the queue pair for its turn, which comes no earlier than its rate
   // allows.
-  void TakeTurn(QueuePairId id, const Port& port);
+  void TakeTurn(QueuePairId id, const Port& port) {
+    QueuePair& qp = queue_pairs_[id];
+    if (qp.next_send > port.busy_until) return WaitForRate(id, port);
+    qp.turn = QueuePair::Turn::kReady;
+    nics_[port.nic.index()].turns.SetReady(qp.turn_slot, true);
+  }
   // Takes the turn of `qp` back.
   void LoseTurn(QueuePair& qp, const Port& port);
 
@@ -44,7 +49,11 @@ class Nics {
   // Returns the queue pair that sends next on `link` when its port is free, and
   // counts it as served; kNoId if none is ready. Requires that the port has a
   // NIC.
-  QueuePairId Next(LinkId link, const Port& port);
+  QueuePairId Next(LinkId link, const Port& port) {
+    Nic& nic = nics_[port.nic.index()];
+    if (!nic.paced.empty()) Ripen(link, port, nic);
+    return nic.turns.has_ready() ? nic.turns.Next() : kNoId<QueuePairId>;
+  }
 
   // Returns whether a queue pair is ready or waits for its rate.
   bool HasAny(const Port& port) const {
@@ -74,11 +83,12 @@ class Nics {
  private:
   // `turns` holds the queue pairs that may send and `paced` those that wait for
   // their rate.
-  struct Nic {
+  struct alignas(64) Nic {
     RoundRobin turns;
     std::vector<std::pair<TimePs, QueuePairId>> paced;  // Heap, earliest first.
   };
 
+  void WaitForRate(QueuePairId id, const Port& port);
   void Ripen(LinkId link, const Port& port, Nic& nic);
 
   QueuePairPool& queue_pairs_;

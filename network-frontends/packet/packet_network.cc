@@ -125,21 +125,22 @@ void PacketNetwork::OnLink(LinkId link) {
   Port& port = ports_[link];
   const TimePs time = now();
   if (port.event != time) return;  // The event is stale.
-  port.event = kNever;
-  port.is_event_of_wire = false;
   departures_.Advance(link);
   // Nothing comes into this port while one of its packets arrives, so the
   // packet need not be copied.
-  while (Lane* lane = port.LaneArrivedBy(time)) {
-    Arrive(link, port.target, lane->first_on_wire());
-    lane->PopFromWire();
+  Port::NextArrival next = port.FirstArrival();
+  while (next.time <= time) {
+    Lane& lane = port.lane(next.traffic_class);
+    Arrive(link, lane.first_on_wire());
+    lane.PopFromWire();
+    next = port.FirstArrival();
   }
-  departures_.Arm(link);
+  departures_.ArmAgain(link, port, next.time);
 }
 
 // Gives a packet that is at the far end of `link` to the switch, the receiver
-// or the sender there, which is `node`.
-void PacketNetwork::Arrive(LinkId link, NodeId node, Packet& packet) {
+// or the sender there.
+void PacketNetwork::Arrive(LinkId link, Packet& packet) {
   ++records_.totals().num_packet_hops;
   if (packet.has(Packet::kLost)) {
     records_.CountLoss(link);
@@ -150,17 +151,29 @@ void PacketNetwork::Arrive(LinkId link, NodeId node, Packet& packet) {
     return forwarding_.OnPause(Reverse(link),
                                packet.kind == PacketKind::kPause);
   }
+  if (!paths_.are_kept()) return FindWay(link, packet);
+  GoOn(link, *paths_.FindHop(packet), packet);
+}
+
+// Lets a packet go on to link `next`, or ends its way where there is none.
+void PacketNetwork::GoOn(LinkId link, LinkId next, Packet& packet) {
+  if (next != kNoId<LinkId>) return forwarding_.Forward(link, next, packet);
+  if (packet.kind == PacketKind::kData) return receivers_.OnData(packet);
+  OnAck(packet);
+}
+
+// Lets a packet go on whose queue pair may have changed its path since or never
+// had one, or that has left the path.
+void PacketNetwork::FindWay(LinkId link, Packet& packet) {
+  const NodeId node = ports_[link].target;
+  const QueuePair& qp = queue_pairs_[packet.queue_pair];
   const LinkId next = paths_.Next(packet);
   if (next != kNoId<LinkId> && ports_[next].source == node) {
-    return forwarding_.Forward(link, next, packet);
+    return GoOn(link, next, packet);
   }
-  const QueuePair& qp = queue_pairs_[packet.queue_pair];
-  if (packet.kind == PacketKind::kData) {
-    if (qp.target == node) return receivers_.OnData(packet);
-  } else if (qp.source == node) {
-    return OnAck(packet);
+  if (node == (packet.kind == PacketKind::kData ? qp.target : qp.source)) {
+    return GoOn(link, kNoId<LinkId>, packet);
   }
-  // The path of the queue pair has changed, or it never had one.
   forwarding_.ForwardOffPath(link, packet);
 }
 

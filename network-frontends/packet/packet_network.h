@@ -77,7 +77,9 @@ class PacketNetwork {
   void Enqueue(const Message& message, const MessageState& state);
   void HandleOther(uint32_t key);
   void OnLink(LinkId link);
-  void Arrive(LinkId link, NodeId node, Packet& packet);
+  void Arrive(LinkId link, Packet& packet);
+  void GoOn(LinkId link, LinkId next, Packet& packet);
+  void FindWay(LinkId link, Packet& packet);
   void OnAck(const Packet& packet);
   void OnTimer(QueuePairId id);
   void OnTimeout(QueuePairId id);

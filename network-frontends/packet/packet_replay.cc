@@ -174,7 +174,7 @@ void PacketReplay::StartMeasuring(absl::Span<const LinkId> links,
   before_.switches.assign(switches.begin(), switches.end());
   before_.traffic.clear();
   for (const LinkId link : links) {
-    before_.traffic.push_back(TrafficOf(parts_.ports[link]));
+    before_.traffic.push_back(parts_.ports[link].Traffic());
     parts_.ports[link].max_queued = Bytes();
   }
   for (const NodeId node : switches) {
@@ -214,7 +214,7 @@ Measurement PacketReplay::Measure() const {
   for (size_t i = 0; i < before_.links.size(); ++i) {
     const Port& port = parts_.ports[before_.links[i]];
     LinkTraffic& traffic = made.links.emplace_back();
-    traffic.AddBetween(before_.traffic[i], TrafficOf(port), 1);
+    traffic.AddBetween(before_.traffic[i], port.Traffic(), 1);
     traffic.max_queued = port.max_queued;
   }
   MeasureCounters(before_.totals, parts_.records.totals(), &made);

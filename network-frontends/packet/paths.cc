@@ -11,7 +11,11 @@
 namespace astra {
 
 Paths::Paths(const PacketSetup& setup, const Ports& ports)
-    : setup_(setup), ports_(ports), next_hops_(setup.topology) {
+    : setup_(setup),
+      ports_(ports),
+      are_kept_(setup.options.load_balancing == LoadBalancing::kEcmp &&
+                setup.options.link_events.empty()),
+      next_hops_(setup.topology) {
   SetUpWindow();
 }
 

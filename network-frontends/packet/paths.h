@@ -65,6 +65,10 @@ class Paths {
     return *FindHop(packet);
   }
 
+  // Returns whether each packet keeps to the path of its queue pair, which
+  // never changes.
+  bool are_kept() const { return are_kept_; }
+
   // Returns the properties of a path, there and back.
   PathProperties PropertiesOf(absl::Span<const LinkId> there,
                               absl::Span<const LinkId> back) const;
@@ -91,6 +95,7 @@ class Paths {
 
   const PacketSetup& setup_;
   const Ports& ports_;
+  const bool are_kept_;
   NextHops next_hops_;
   TimePs network_rtt_;    // Largest round trip of the network.
   Bytes network_window_;  // Largest bandwidth-delay product of the network.

@@ -167,7 +167,7 @@ PhaseSkipper::Look PhaseSkipper::TakeLook() {
     Port& port = parts_.ports[link];
     AddPort(port, parts_.nics.HasSender(port), parts_.queue_pairs, now,
             place_of, &state);
-    look.traffic.push_back(TrafficOf(port));
+    look.traffic.push_back(port.Traffic());
   }
   look.state = state.hash();
   const NetworkStatistics& totals = parts_.records.totals();

@@ -13,16 +13,15 @@
 #ifndef NETWORK_FRONTENDS_PACKET_PORT_H_
 #define NETWORK_FRONTENDS_PACKET_PORT_H_
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <utility>
+#include <memory_resource>
 
 #include "astra-core/base/ids.h"
 #include "astra-core/base/units.h"
 #include "network-frontends/packet/packet.h"
+#include "network-frontends/replay_support.h"
 
 namespace astra {
 
@@ -46,15 +45,23 @@ class Lane {
   Packet& first_on_wire() { return packets_[head_ & mask_]; }
   const Packet& first_on_wire() const { return packets_[head_ & mask_]; }
 
+  // Returns when the first packet on the wire reaches the far end; kNever if
+  // none is on it. It does so without a branch, which would often be foretold
+  // wrongly.
+  TimePs FirstArrival() const {
+    const TimePs time = first_on_wire().time;
+    return has_wire() ? time : kNever;
+  }
+
   // Fetch into the cache the first packets on the wire, and where the next to
-  // leave and the next to come are. See prefetcher.cc for the attribute.
+  // leave and the next to come are. See prefetcher.cc for
+  // the attribute.
   [[gnu::always_inline]] void PrefetchWire() const {
     if (head_ == tail_) return;
     __builtin_prefetch(&packets_[head_ & mask_]);
     __builtin_prefetch(&packets_[(head_ + 1) & mask_]);
   }
   [[gnu::always_inline]] void PrefetchQueue() const {
-    if (packets_ == nullptr) return;
     __builtin_prefetch(&packets_[split_ & mask_]);
     __builtin_prefetch(&packets_[tail_ & mask_]);
   }
@@ -62,9 +69,10 @@ class Lane {
   // Returns the i-th packet of the ring.
   Packet& at(uint32_t i) { return packets_[(head_ + i) & mask_]; }
 
-  // Appends a packet and returns it; its fields are still to be set.
-  Packet& Append() {
-    if (tail_ - head_ == mask_ + 1) Grow();
+  // Appends a packet and returns it; its fields are still to be set. A larger
+  // ring is taken from `memory`, which owns it.
+  Packet& Append(std::pmr::memory_resource& memory) {
+    if (tail_ - head_ == mask_ + 1) Grow(memory);
     return packets_[tail_++ & mask_];
   }
   void PutOnWire() { ++split_; }  // Moves the first waiting packet.
@@ -74,57 +82,52 @@ class Lane {
   }
 
  private:
-  void Grow() {
-    const uint32_t larger = std::max((mask_ + 1) * 2, 4U);
-    auto packets = std::make_unique<Packet[]>(larger);
-    for (uint32_t i = head_; i != tail_; ++i) {
-      packets[i & (larger - 1)] = packets_[i & mask_];
-    }
-    packets_ = std::move(packets);
-    mask_ = larger - 1;
-  }
+  static constexpr Packet kNone{};
 
-  std::unique_ptr<Packet[]> packets_;
+  void Grow(std::pmr::memory_resource& memory);
+
+  // The ring; while it has no room, a packet that is never changed.
+  Packet* packets_ = const_cast<Packet*>(&kNone);
   uint32_t mask_ = UINT32_MAX;  // Size of the ring, less 1.
   uint32_t head_ = 0;
   uint32_t split_ = 0;
   uint32_t tail_ = 0;
 };
 
-// Fields are ordered by use: the first two cache lines are touched for each
-// packet, the third for each packet that leaves, the fourth rarely.
-struct alignas(64) Port {
+// Sizes that most packets have. Their serialisation times need no division, and
+// their packets are counted by one number.
+enum class KnownSize : uint8_t { kFullData, kAck };
+inline constexpr size_t kNumKnownSizes = 2;
+
+// Fields are ordered by use. The first cache line is touched by each event of
+// the port, the second by each packet that comes or leaves, the others rarely.
+struct alignas(128) Port {
   TimePs busy_until;      // All earlier departures are decided.
   TimePs event = kNever;  // Pending event of the port.
-  NodeId target;          // Node at the far end.
-  NodeId source;
-  NicId nic = kNoId<NicId>;       // NIC that sends here.
-  SwitchId at = kNoId<SwitchId>;  // The source, if it is a switch.
-  Bytes queued;                   // Bytes of data that wait.
-  bool is_event_of_wire = false;  // False: a packet may leave.
-  bool is_paused = false;         // PFC holds back data.
-  bool is_watched = false;        // Each departure is an event.
-  bool marks = false;             // Packets may be marked with ECN.
-  bool has_errors = false;
-  bool cuts_through = false;  // The far end may forward packets early.
-  bool is_down = false;
-  TimePs propagation;  // Includes the latency of the far switch.
-
   std::array<Lane, kNumTrafficClasses> lanes;
 
-  // Cached serialisation times; they need a division, and packets have few
-  // sizes.
-  uint32_t known_bytes = 0;
-  uint32_t known_ack_bytes = 0;
-  TimePs known_time;
-  TimePs known_ack_time;
-  TimePs busy;  // Time for which packets have been leaving.
-  uint64_t sent_bytes = 0;
-  uint64_t sent_packets = 0;
-  uint64_t sent_data_bytes = 0;
-  uint64_t sent_data_packets = 0;
+  Bytes queued;  // Bytes of data that wait.
   Bytes max_queued;
+  TimePs propagation;           // Includes the latency of the far switch.
+  Bytes mark_above{INT64_MAX};  // Longest queue without ECN marks.
+  // Serialisation times of known sizes, in picoseconds, and how many packets of
+  // each size have begun to leave since `carried` was brought up to date.
+  std::array<uint32_t, kNumKnownSizes> known_ps{};
+  std::array<uint32_t, kNumKnownSizes> num_known{};
+  std::array<uint16_t, kNumKnownSizes> known_bytes{};  // 0: not known.
+  bool is_event_of_wire : 1 = false;  // False: a packet may leave.
+  bool is_paused : 1 = false;         // PFC holds back data.
+  bool is_watched : 1 = false;        // Each departure is an event.
+  bool marks : 1 = false;             // Packets may be marked with ECN.
+  bool has_errors : 1 = false;
+  bool cuts_through : 1 = false;  // The far end may forward packets early.
+  bool is_down : 1 = false;
+  NicId nic = kNoId<NicId>;       // NIC that sends here.
+  SwitchId at = kNoId<SwitchId>;  // The source, if it is a switch.
 
+  NodeId target;  // Node at the far end.
+  NodeId source;
+  LinkTraffic carried;     // Without the packets in `num_known`.
   Bandwidth rate;          // 0: the link is down.
   Bandwidth nominal_rate;  // Rate in the topology.
   TimePs resolution{1};
@@ -135,46 +138,53 @@ struct alignas(64) Port {
   bool has_queued() const {
     return lanes[0].has_queued() || lanes[1].has_queued();
   }
-  // Returns the first lane with a packet that is at the far end by `time`, or
-  // nullptr.
-  Lane* LaneArrivedBy(TimePs time) {
-    for (Lane& lane : lanes) {
-      if (lane.has_wire() && lane.first_on_wire().time <= time) return &lane;
-    }
-    return nullptr;
+  // The packet that is the next to reach the far end.
+  struct NextArrival {
+    TimePs time;  // kNever: nothing is on the wire.
+    TrafficClass traffic_class;
+  };
+  // Of packets that arrive at one instant, those of an earlier class are first.
+  NextArrival FirstArrival() const {
+    const TimePs control = lanes[0].FirstArrival();
+    const TimePs data = lanes[1].FirstArrival();
+    return data < control ? NextArrival{data, TrafficClass::kData}
+                          : NextArrival{control, TrafficClass::kControl};
   }
-  // Returns when the first packet on the wire reaches the far end; kNever if
-  // none is on it.
-  TimePs FirstArrival() const {
-    TimePs first = kNever;
-    for (const Lane& lane : lanes) {
-      if (lane.has_wire()) first = std::min(first, lane.first_on_wire().time);
-    }
-    return first;
+
+  // Counts a packet that begins to leave, and returns its serialisation time.
+  TimePs Count(const Packet& packet) {
+    const size_t i = packet.kind == PacketKind::kData ? 0 : 1;
+    if (packet.bytes != known_bytes[i]) return CountOther(packet);
+    if (++num_known[i] == UINT32_MAX) CarryForward();
+    return TimePs(known_ps[i]);
+  }
+  TimePs CountOther(const Packet& packet);
+  // Brings `carried` up to date.
+  void CarryForward() {
+    carried = Traffic();
+    num_known = {};
+  }
+
+  // Returns all that the port has carried.
+  LinkTraffic Traffic() const;
+  // Returns the number of packets that have begun to leave.
+  uint64_t num_sent() const {
+    return carried.packets + num_known[0] + num_known[1];
   }
 
   // Returns the serialisation time of `size`, rounded up to a picosecond, or
   // down to a multiple of a coarser resolution. Requires that the link is up.
   TimePs SerialisationTime(Bytes size) const {
-    if (size == Bytes(known_bytes)) return known_time;
-    if (size == Bytes(known_ack_bytes)) return known_ack_time;
+    for (size_t i = 0; i < kNumKnownSizes; ++i) {
+      if (size == Bytes(known_bytes[i])) return TimePs(known_ps[i]);
+    }
     return Divide(size);
   }
-  TimePs Divide(Bytes size) const {
-    // Up to 2 MB the product fits into 64 bits, whose division is faster.
-    constexpr uint64_t kBitPsPerByteSecond = 8'000'000'000'000;
-    const auto bits_per_s = static_cast<uint64_t>(rate.count());
-    const auto bytes = static_cast<uint64_t>(size.count());
-    const TimePs exact =
-        bytes > 2'000'000
-            ? TransferTime(size, rate)
-            : TimePs(static_cast<int64_t>(
-                  (bytes * kBitPsPerByteSecond + bits_per_s - 1) / bits_per_s));
-    if (resolution == TimePs(1)) return exact;
-    return TimePs(exact.count() - exact.count() % resolution.count());
-  }
+  TimePs Divide(Bytes size) const;
 };
 static_assert(sizeof(Port) == 256, "there are 10^5 of them");
+static_assert(offsetof(Port, queued) == 64, "a cache line");
+static_assert(offsetof(Port, target) == 128, "a cache line");
 
 }  // namespace astra
 

@@ -1,17 +1,20 @@
 #include "network-frontends/packet/ports.h"
 
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 
 #include "astra-core/base/check.h"
 #include "network-frontends/packet/packet_events.h"
 
 namespace astra {
 
-Ports::Ports(const PacketSetup& setup) : setup_(setup) {
+Ports::Ports(const PacketSetup& setup) : setup_(setup), ports_(HugePages()) {
   const Topology& topology = setup.topology;
   const size_t num_links = topology.links().size();
   ASTRA_CHECK(num_links < PacketEvents::kMaxIds, "{} links", num_links);
-  ports_ = std::vector<Port>(num_links);
+  ports_.resize(num_links);
   for (uint32_t i = 0; i < num_links; ++i) {
     const LinkId id(i);
     const Link& link = topology.link(id);
@@ -37,10 +40,15 @@ void Ports::SetRate(LinkId link, double factor) {
       std::llround(static_cast<double>(port.nominal_rate.count()) * factor));
   port.is_down = port.rate == Bandwidth();
   if (port.is_down) return;
-  port.known_bytes = static_cast<uint32_t>(setup_.full.count());
-  port.known_time = port.Divide(setup_.full);
-  port.known_ack_bytes = static_cast<uint32_t>(setup_.ack.count());
-  port.known_ack_time = port.Divide(setup_.ack);
+  port.CarryForward();
+  const std::array<Bytes, kNumKnownSizes> sizes = {setup_.full, setup_.ack};
+  for (size_t i = 0; i < kNumKnownSizes; ++i) {
+    const TimePs time = port.Divide(sizes[i]);
+    const bool is_known = time <= TimePs(UINT32_MAX);
+    port.known_bytes[i] =
+        is_known ? static_cast<uint16_t>(sizes[i].count()) : uint16_t{0};
+    port.known_ps[i] = is_known ? static_cast<uint32_t>(time.count()) : 0;
+  }
 }
 
 }  // namespace astra

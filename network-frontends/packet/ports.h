@@ -5,9 +5,11 @@
 #define NETWORK_FRONTENDS_PACKET_PORTS_H_
 
 #include <cstddef>
+#include <memory_resource>
 #include <vector>
 
 #include "astra-core/base/ids.h"
+#include "network-frontends/packet/huge_pages.h"
 #include "network-frontends/packet/packet_setup.h"
 #include "network-frontends/packet/port.h"
 
@@ -17,11 +19,15 @@ namespace astra {
 // to Ports and never moves.
 class PortArray {
  public:
-  explicit PortArray(Port* begin) : begin_(begin) {}
+  PortArray(Port* begin, std::pmr::memory_resource* memory)
+      : begin_(begin), memory_(memory) {}
   Port& operator[](LinkId link) const { return begin_[link.index()]; }
+  // Memory for the packets of ports.
+  std::pmr::memory_resource& memory() const { return *memory_; }
 
  private:
   Port* begin_;
+  std::pmr::memory_resource* memory_;
 };
 
 class Ports {
@@ -35,7 +41,7 @@ class Ports {
   LinkId LinkOf(const Port& port) const {
     return LinkId(static_cast<uint32_t>(&port - ports_.data()));
   }
-  PortArray array() { return PortArray(ports_.data()); }
+  PortArray array() { return PortArray(ports_.data(), &rings_); }
 
   // Sets the rate of the link to `factor` times the rate of the topology. With
   // 0 the link is down.
@@ -49,7 +55,12 @@ class Ports {
 
  private:
   const PacketSetup& setup_;
-  std::vector<Port> ports_;  // Port of each link; the array never moves.
+  std::pmr::vector<Port> ports_;  // Port of each link; the array never moves.
+  // Rings of packets lie side by side in few pages. What one has outgrown
+  // serves another.
+  std::pmr::monotonic_buffer_resource pages_{HugePages()};
+  std::pmr::unsynchronized_pool_resource rings_{{.max_blocks_per_chunk = 64},
+                                                &pages_};
 };
 
 }  // namespace astra

@@ -23,19 +23,16 @@ constexpr size_t kLineBytes = 64;  // Size of a cache line.
 
 // Fetches what each packet touches of its port.
 [[gnu::always_inline]] inline void FetchPort(const Port& port) {
-  FetchLines(&port, 3 * kLineBytes);
+  FetchLines(&port, 2 * kLineBytes);
 }
 
 // Returns the packet that is the next to arrive, or nullptr.
 const Packet* FirstOnWire(const Port& port) {
-  const Packet* first = nullptr;
-  for (const Lane& lane : port.lanes) {
-    if (!lane.has_wire()) continue;
-    const Packet& packet = lane.first_on_wire();
-    if (packet.queue_pair == kNoId<QueuePairId>) continue;
-    if (first == nullptr || packet.time < first->time) first = &packet;
-  }
-  return first;
+  const auto [time, traffic_class] = port.FirstArrival();
+  if (time == kNever) return nullptr;
+  const Packet& packet =
+      port.lanes[static_cast<size_t>(traffic_class)].first_on_wire();
+  return packet.queue_pair == kNoId<QueuePairId> ? nullptr : &packet;
 }
 
 }  // namespace

@@ -121,9 +121,9 @@ absl::Span<const double> Records::LinkBytes(const Ports& ports) {
   const auto header = static_cast<uint64_t>(setup_.header.count());
   link_bytes_.resize(ports.size());
   for (uint32_t i = 0; i < ports.size(); ++i) {
-    const Port& port = ports[LinkId(i)];
-    link_bytes_[i] = static_cast<double>(port.sent_data_bytes -
-                                         port.sent_data_packets * header);
+    const LinkTraffic traffic = ports[LinkId(i)].Traffic();
+    link_bytes_[i] =
+        static_cast<double>(traffic.data_bytes - traffic.data_packets * header);
   }
   return link_bytes_;
 }
@@ -132,9 +132,10 @@ const NetworkStatistics& Records::Finish(const Ports& ports, TimePs now) {
   for (uint32_t i = 0; i < ports.size(); ++i) {
     const Port& port = ports[LinkId(i)];
     LinkRecord& record = OfLink(LinkId(i));
-    record.bytes = static_cast<double>(port.sent_bytes);
-    record.packets = port.sent_packets;
-    record.busy = port.busy - std::max(TimePs(), port.busy_until - now);
+    const LinkTraffic traffic = port.Traffic();
+    record.bytes = static_cast<double>(traffic.bytes);
+    record.packets = traffic.packets;
+    record.busy = traffic.busy - std::max(TimePs(), port.busy_until - now);
     record.max_queue = port.max_queued;
   }
   return statistics_;

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "astra-core/base/ids.h"
 #include "network-frontends/packet/packet.h"
 
@@ -71,10 +71,14 @@ class RoundRobin {
   }
 
  private:
+  // A table of few entries lies in the object: one cache line for all of it.
+  using Slots = absl::InlinedVector<QueuePairId, 4>;
+  using Words = absl::InlinedVector<uint64_t, 2>;
+
   template <class Moved>
   void Compact(const Moved& moved) {
-    std::vector<QueuePairId> slots;
-    std::vector<uint64_t> ready(ready_.size());
+    Slots slots;
+    Words ready(ready_.size());
     size_t last = kBeforeAll;
     for (size_t old = 0; old < slots_.size(); ++old) {
       if (slots_[old] != kNoId<QueuePairId>) {
@@ -95,12 +99,13 @@ class RoundRobin {
 
   static constexpr size_t kBeforeAll = std::numeric_limits<size_t>::max();
 
-  std::vector<QueuePairId> slots_;  // Entries; kNoId: free.
-  std::vector<uint64_t> ready_;     // One bit for each slot.
-  size_t last_ = kBeforeAll;        // Slot that was served last.
+  Slots slots_;               // Entries; kNoId: free.
+  Words ready_;               // One bit for each slot.
+  size_t last_ = kBeforeAll;  // Slot that was served last.
   uint32_t num_ready_ = 0;
   uint32_t num_free_ = 0;
 };
+static_assert(sizeof(RoundRobin) == 64, "a cache line");
 
 }  // namespace astra
 

@@ -131,8 +131,14 @@ void Senders::AfterSending(QueuePairId id, TimePs start, Bytes size,
   QueuePair& qp = queue_pairs_[id];
   qp.sent = start;
   qp.last_size = static_cast<uint32_t>(size.count());
-  qp.next_send = NextSendAfter(qp);
-  CountPace(qp, port);
+  if (qp.limits.rate >= port.rate) {
+    // The next packet may follow as soon as the port is free again.
+    qp.next_send = port.busy_until;
+    records_.totals().sending += qp.next_send - start;
+  } else {
+    qp.next_send = NextSendAfter(qp);
+    CountPace(qp, port);
+  }
   if (qp.timeout == kNever) ArmTimeout(id);
   if (CanSend(qp)) return nics_.TakeTurn(id, port);
   nics_.LoseTurn(qp, port);
@@ -218,7 +224,10 @@ Bytes Senders::AckUpTo(QueuePairId id, PacketNumber packet) {
           ? int64_t{packet.index() - qp.acked.index()} * setup_.payload
           : AckEach(qp, packet);
   qp.acked = packet;
-  const Bytes missing = CompleteMessages(id);
+  // Most acknowledgements complete no message.
+  const bool is_within =
+      qp.sending != kNoId<MessageSlot> && packet < messages_[qp.oldest].end();
+  const Bytes missing = is_within ? Bytes() : CompleteMessages(id);
   if (qp.send_window == nullptr) {
     payload -= missing;
     qp.flying = std::max(Bytes(), qp.flying - payload);

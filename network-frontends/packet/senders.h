@@ -48,7 +48,7 @@ class Senders {
   void Enqueue(QueuePairId id, const Message& message, MessageState state);
 
   // Returns whether the queue pair has a packet that its window allows.
-  bool CanSend(QueuePair& qp) const {
+  bool CanSend(const QueuePair& qp) const {
     if (qp.link == kNoId<LinkId> || qp.has_given_up) return false;
     PacketNumber lost;
     const bool has_packet =

@@ -66,17 +66,21 @@ struct SharedBuffer {
 
   // Takes memory for a packet. Requires HasRoom().
   void Add(IngressBuffer& link, int64_t bytes) {
-    used_bytes += bytes;
-    max_used_bytes = std::max(max_used_bytes, used_bytes);
+    if (!is_lossless || IsWithin(link, bytes)) return AddWithin(link, bytes);
+    CountUse(bytes);
+    link.headroom_used_bytes += bytes;
+  }
+
+  // Takes memory for a packet that needs no headroom, as after IsEasy().
+  void AddWithin(IngressBuffer& link, int64_t bytes) {
+    CountUse(bytes);
     if (!is_lossless) {
       shared_used_bytes += bytes;
-    } else if (!IsWithin(link, bytes)) {
-      link.headroom_used_bytes += bytes;
-    } else {
-      const int64_t before = SharedBy(link);
-      link.held_bytes += bytes;
-      shared_used_bytes += SharedBy(link) - before;
+      return;
     }
+    const int64_t before = SharedBy(link);
+    link.held_bytes += bytes;
+    shared_used_bytes += SharedBy(link) - before;
   }
 
   // Frees the memory of a packet, headroom first.
@@ -117,6 +121,10 @@ struct SharedBuffer {
   }
 
  private:
+  void CountUse(int64_t bytes) {
+    used_bytes += bytes;
+    max_used_bytes = std::max(max_used_bytes, used_bytes);
+  }
   // Returns whether the packet fits without headroom.
   bool IsWithin(const IngressBuffer& link, int64_t bytes) const {
     const int64_t held = link.held_bytes + bytes;

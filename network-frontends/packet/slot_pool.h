@@ -7,7 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
+
+#include "network-frontends/packet/huge_pages.h"
 
 namespace astra {
 
@@ -36,7 +39,7 @@ class SlotPool {
   auto end() const { return values_.end(); }
 
  private:
-  std::vector<Value> values_;
+  std::pmr::vector<Value> values_{HugePages()};
   std::vector<Slot> free_;
 };
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "network-frontends/packet/huge_pages.h"
+
 namespace astra {
 
 SwitchBuffers::SwitchBuffers(const PacketSetup& setup, Ports& ports)
-    : setup_(setup), ports_(ports), ingress_(ports.size()) {
+    : setup_(setup), ports_(ports), ingress_(ports.size(), HugePages()) {
   const Topology& topology = setup.topology;
   for (uint32_t n = topology.num_gpus(); n < topology.first_storage(); ++n) {
     SetUp(NodeId(n));
@@ -53,14 +55,6 @@ Bytes SwitchBuffers::HeadroomOf(LinkId link,
                             static_cast<double>(both_ways.count()) *
                             bytes_per_ps)) +
          2 * setup_.full + options.headroom_extra;
-}
-
-bool SwitchBuffers::AddIfEasy(const Port& port, LinkId ingress, Bytes size) {
-  SharedBuffer& buffer = switches_[port.at.index()].buffer;
-  IngressBuffer& from = ingress_[ingress.index()];
-  if (!buffer.IsEasy(from, port.queued.count(), size.count())) return false;
-  buffer.Add(from, size.count());
-  return true;
 }
 
 Added SwitchBuffers::Add(const Port& port, LinkId ingress, Bytes size) {

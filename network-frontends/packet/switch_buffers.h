@@ -18,6 +18,7 @@
 #define NETWORK_FRONTENDS_PACKET_SWITCH_BUFFERS_H_
 
 #include <cstdint>
+#include <memory_resource>
 #include <utility>
 #include <vector>
 
@@ -52,7 +53,13 @@ class SwitchBuffers {
 
   // Takes memory at the switch of `port` for a packet that came on `ingress`
   // and must wait. Returns false if it might not fit or might cause a pause.
-  bool AddIfEasy(const Port& port, LinkId ingress, Bytes size);
+  bool AddIfEasy(const Port& port, LinkId ingress, Bytes size) {
+    SharedBuffer& buffer = switches_[port.at.index()].buffer;
+    IngressBuffer& from = ingress_[ingress.index()];
+    if (!buffer.IsEasy(from, port.queued.count(), size.count())) return false;
+    buffer.AddWithin(from, size.count());
+    return true;
+  }
 
   // Does the same with an exact count. On kPausesFirst, the ports of the switch
   // become watched: each departure may end a pause, so it must be an event.
@@ -94,7 +101,7 @@ class SwitchBuffers {
   const PacketSetup& setup_;
   Ports& ports_;
   std::vector<Switch> switches_;
-  std::vector<IngressBuffer> ingress_;  // Buffer of each link at its target.
+  std::pmr::vector<IngressBuffer> ingress_;  // Buffer of each link's target.
   std::vector<PauseChange> changes_;
 };
 

@@ -27,7 +27,7 @@ void TelemetrySlots::AddHop(const Port& port, const Packet& packet,
   if (slot.num_hops == slot.hops.size()) return;
   slot.hops[slot.num_hops++] = {
       .time = start,
-      .sent_bytes = static_cast<int64_t>(port.sent_bytes),
+      .sent_bytes = static_cast<int64_t>(port.Traffic().bytes),
       .queued_bytes = port.queued.count(),
       .rate = port.rate};
 }
@@ -42,12 +42,13 @@ void TelemetrySlots::AddUtilization(LinkId link, const Port& port,
   const double share =
       std::min(1.0, static_cast<double>((start - state.updated).count()) / rtt);
   // Bytes that have left since then, without this packet.
-  const uint64_t sent = port.sent_bytes - packet.bytes - state.sent_bytes;
+  const uint64_t sent_before = port.Traffic().bytes - packet.bytes;
+  const uint64_t sent = sent_before - state.sent_bytes;
   state.average = (1 - share) * state.average +
                   share * static_cast<double>(port.queued.count()) / room +
                   std::min(static_cast<double>(sent) / room, 1.0);
   state.updated = start;
-  state.sent_bytes = port.sent_bytes - packet.bytes;
+  state.sent_bytes = sent_before;
   if (packet.telemetry == kNoId<TelemetryId>) return;
   TelemetrySlot& slot = slots_[packet.telemetry];
   slot.utilization = std::max(slot.utilization, state.average);

@@ -74,7 +74,7 @@ class TelemetrySlots {
   struct Utilization {
     double average = 0;
     TimePs updated;
-    uint64_t sent_bytes = 0;  // Port::sent_bytes at `updated`.
+    uint64_t sent_bytes = 0;  // By the port at `updated`.
   };
 
   void AddHop(const Port& port, const Packet& packet, TimePs start);
