@@ -270,13 +270,16 @@ class Pages(unittest.TestCase):
 
     # --- Runs of a workload.
 
-    def check_run(self, folder):
-        """The numbers of report.html are those of the files beside it."""
+    def check_run(self, folder, part="module"):
+        """The numbers of report.html are those of the files beside it.
+
+        `part` is what its tables call the parts of a workload.
+        """
         run = json.loads((folder / "run.json").read_text())
         total = Decimal(run["result"]["iteration_ps"]) / 10**9
         facts = self.ask("factsOf")
         self.same(facts["Iteration"].removesuffix(" ms"), total, "iteration")
-        self.check_collectives(folder)
+        self.check_collectives(folder, part)
         links = {row["link"]: row for row in rows_of(folder / "links.csv")}
         for row in self.table("The busiest links"):
             link = links[row["number"]]
@@ -286,7 +289,7 @@ class Pages(unittest.TestCase):
             self.assertAlmostEqual(float(row["% used"]), used, delta=0.0051)
         return total
 
-    def check_collectives(self, folder):
+    def check_collectives(self, folder, part):
         sums = collections.defaultdict(lambda: [0, Decimal(0), Decimal(0)])
         for row in rows_of(folder / "collectives.csv"):
             entry = sums[tuple(row[name] for name in (
@@ -298,13 +301,13 @@ class Pages(unittest.TestCase):
         table = self.table("Collectives")
         self.assertEqual(len(table), min(len(sums), 200))
         for row in table:
-            count, time, longest = sums[row["module"], row["phase"],
+            count, time, longest = sums[row[part], row["phase"],
                                         row["group"], row["collective"]]
             self.assertEqual(int(row["count"]), count)
             self.same(row["all ms"], time, row)
             self.same(row["longest ms"], longest, row)
 
-    def check_path(self, folder, total):
+    def check_path(self, folder, total, part="module"):
         sums = collections.defaultdict(Decimal)
         for row in rows_of(folder / "critical_path.csv"):
             what = "compute"
@@ -315,7 +318,7 @@ class Pages(unittest.TestCase):
         table = self.table("Critical path")
         self.assertEqual(len(table), len(sums))
         for row in table:
-            time = sums[row["module"], row["phase"], row["what"]]
+            time = sums[row[part], row["phase"], row["what"]]
             self.same(row["ms"], time, row)
             self.same(row["% of the iteration"], 100 * time / total, row)
 
@@ -396,8 +399,8 @@ class Pages(unittest.TestCase):
                 f"-o {folder}"):
             self.make(*command.split())
         self.open(folder / "report.html", "trace")
-        total = self.check_run(folder)
-        self.check_path(folder, total)
+        total = self.check_run(folder, "node")
+        self.check_path(folder, total, "node")
         self.assertEqual(self.check_sorting(), 3)
         self.check_zoom(total)
 
