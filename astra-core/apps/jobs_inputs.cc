@@ -71,6 +71,7 @@ absl::StatusOr<PlacementWish> WishOf(const JobSpec& spec,
           : static_cast<uint32_t>(spec.gpus_of_server.size());
   PlacementWish wish{
       .name = spec.name,
+      .place = spec.place,
       .num_ranks = job.program
                        ? static_cast<uint32_t>(job.program->sizes().num_ranks)
                        : job.served->NumGpus(server),
