@@ -54,10 +54,11 @@ TEST(PortTest, CountsMorePacketsThanTheShortCounterHolds) {
 }
 
 TEST(PortTest, TheFirstArrivalIsTheEarliestOfAllClasses) {
+  std::pmr::unsynchronized_pool_resource memory(HugePages());
   Port port;
   EXPECT_EQ(port.FirstArrival().time, kNever);
-  const auto put = [&port](TrafficClass traffic_class, int64_t time_ps) {
-    Packet& packet = port.lane(traffic_class).Append(*HugePages());
+  const auto put = [&](TrafficClass traffic_class, int64_t time_ps) {
+    Packet& packet = port.lane(traffic_class).Append(memory);
     packet = Packet();
     packet.time = TimePs(time_ps);
     port.lane(traffic_class).PutOnWire();
