@@ -18,32 +18,42 @@ double AvoidingShare(double m, double held, double k) {
   return std::exp(LogChoose(m - held, k) - LogChoose(m, k));
 }
 
-}  // namespace
-
-double PartsReached(const ExpertRouting& routing, uint32_t parts) {
-  const auto experts = static_cast<double>(routing.experts);
+// Returns the probability that no expert of a token is in `own` whole groups.
+double AvoidsGroups(const ExpertRouting& routing, double own) {
   const auto k = static_cast<double>(routing.top_k);
   const auto groups = static_cast<double>(routing.groups);
   const auto chosen = static_cast<double>(routing.top_groups);
-  const double group_size = experts / groups;
-  const double chosen_experts = chosen * group_size;
-  const double held = experts / parts;
-  if (parts >= routing.groups) {  // A part lies in one group.
-    return parts * chosen / groups *
-           (1 - AvoidingShare(chosen_experts, held, k));
-  }
-  const double own = groups / parts;  // Groups of a part.
+  const double group_size = static_cast<double>(routing.experts) / groups;
   double avoided = 0;
-  double sum = 0;
-  for (double j = std::max(0.0, std::ceil(chosen + own - groups));
+  for (double j = std::max(0.0, chosen + own - groups);
        j <= std::min(own, chosen); ++j) {
     const double probability =
         std::exp(LogChoose(own, j) + LogChoose(groups - own, chosen - j) -
                  LogChoose(groups, chosen));
-    sum += probability;
-    avoided += probability * AvoidingShare(chosen_experts, j * group_size, k);
+    avoided +=
+        probability * AvoidingShare(chosen * group_size, j * group_size, k);
   }
-  return parts * (1 - avoided / sum);
+  return avoided;
+}
+
+}  // namespace
+
+double PartsReached(const ExpertRouting& routing, uint32_t parts) {
+  const auto experts = static_cast<double>(routing.experts);
+  const auto groups = static_cast<double>(routing.groups);
+  if (parts >= routing.groups) {  // A part lies in one group.
+    const double chosen = static_cast<double>(routing.top_groups) / groups;
+    return parts * chosen *
+           (1 - AvoidingShare(chosen * experts, experts / parts,
+                              static_cast<double>(routing.top_k)));
+  }
+  const double own = groups / parts;  // Groups of a part.
+  const double whole = std::floor(own);
+  double avoided = AvoidsGroups(routing, whole);
+  if (own > whole) {
+    avoided += (own - whole) * (AvoidsGroups(routing, whole + 1) - avoided);
+  }
+  return parts * (1 - avoided);
 }
 
 }  // namespace astra

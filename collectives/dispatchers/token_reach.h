@@ -27,7 +27,8 @@ namespace astra {
 // ranks or of servers) hold an expert of a token. Requires experts and top_k of
 // 1 or more, top_k at most the experts of the chosen groups, and 1 part or
 // more. Parts that do not divide the experts count with the share that they
-// would have.
+// would have, and those that do not divide the groups with the mean of parts of
+// one group less and one more, by their share.
 double PartsReached(const ExpertRouting& routing, uint32_t parts);
 
 }  // namespace astra

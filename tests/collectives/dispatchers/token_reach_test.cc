@@ -46,6 +46,16 @@ TEST(TokenReachTest, ServersOfSeveralGroupsAreVisitedAsTheGroupsFall) {
   EXPECT_NEAR(PartsReached(routing, 4), expected, 1e-9);
 }
 
+// 4 groups of 2 experts on 3 servers, of 4/3 groups each. A server of one group
+// is avoided with probability C(6, 2) / C(8, 2) = 15/28, and one of two groups
+// with 6/28; the mean takes two thirds of the first and one of the second.
+TEST(TokenReachTest, ServersThatDivideNoGroupsAreBetweenThoseThatDo) {
+  const ExpertRouting routing = {
+      .experts = 8, .top_k = 2, .groups = 4, .top_groups = 4};
+  EXPECT_NEAR(PartsReached(routing, 3), 3 * (1 - (15. / 28 * 2 + 6. / 28) / 3),
+              1e-12);
+}
+
 TEST(TokenReachTest, MorePartsAreReachedTheFinerTheyAre) {
   for (const int64_t top_groups : {1, 2, 4, 8}) {
     const ExpertRouting routing = {
