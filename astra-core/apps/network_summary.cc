@@ -45,7 +45,7 @@ TierKey KeyOf(const Topology& topology, const Link& link) {
 std::string NameOf(const TierKey& key) {
   const auto [tier, low, high] = key;
   if (tier == LinkTier::kNvlink) return "NVLink";
-  if (tier == LinkTier::kStorage) return fmt::format("storage, tier {}", high);
+  if (tier == LinkTier::kStorage) return fmt::format("storage tier {}", high);
   if (high == 0) return "GPU to GPU";
   if (low == 0) return fmt::format("GPU to tier {}", high);
   return fmt::format("tier {} to {}", low, high);
