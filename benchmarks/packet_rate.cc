@@ -11,7 +11,13 @@
 //   all-to-all   every other one
 //   incast       GPU 0
 //
-// Usage: packet_rate [PATTERN GPUS [BYTES [CONTROL]]]
+// Usage: packet_rate [PATTERN GPUS [BYTES [CONTROL [ZONES]]]]
+//
+// With ZONES, each zone of the network is simulated by a thread. Times are then
+// of the wall clock. A second line says how much can go on at once: the
+// packet-hops of a zone in a window, how many times faster the run would be if
+// they were all that takes time, and what it would take with a core for each
+// zone: the processor time of the slowest zone in each window.
 //
 // Without arguments: the cases of kCases, each in a process of its own, since
 // the peak memory is that of a process.
@@ -21,9 +27,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +44,10 @@
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
 #include "network-frontends/packet/packet_backend.h"
+#include "network-frontends/packet/packet_setup.h"
+#include "network-frontends/packet/zones/zoned_packet_network.h"
+#include "network-frontends/packet/zones/zoning.h"
+#include "network-frontends/zoned_network.h"
 #include "topology/topology_builder.h"
 
 namespace astra {
@@ -46,6 +58,7 @@ struct Case {
   uint32_t num_gpus;
   Bytes bytes;
   std::string control = "dcqcn";
+  uint32_t num_zones = 1;
 };
 
 // By GPUs: ports of a switch, pods.
@@ -113,20 +126,39 @@ std::vector<Message> MessagesOf(const Case& what) {
   return messages;
 }
 
-absl::Status Run(const Case& what) {
-  const Shape* shape = nullptr;
+absl::StatusOr<Topology> TopologyOf(const Case& what) {
   for (const Shape& known : kShapes) {
-    if (known.num_gpus == what.num_gpus) shape = &known;
+    if (known.num_gpus == what.num_gpus) return FatTree(known);
   }
-  if (shape == nullptr) {
-    return absl::InvalidArgumentError(fmt::format(
-        "GPUS is {}: expected 16, 128, 1024 or 4096", what.num_gpus));
-  }
-  ASTRA_ASSIGN_OR_RETURN(const Topology topology, FatTree(*shape));
-  PacketOptions options;
-  options.congestion.name = what.control;
+  return absl::InvalidArgumentError(
+      fmt::format("GPUS is {}: expected 16, 128, 1024 or 4096", what.num_gpus));
+}
+
+// What a run took. The seconds are of the processor or of the wall clock.
+struct Taken {
+  double seconds = 0;
+  uint64_t num_packet_hops = 0;
+  uint64_t num_events = 0;
+  TimePs simulated;
+};
+
+void Print(const Case& what, const Taken& taken) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto hops = static_cast<double>(taken.num_packet_hops);
+  fmt::print(
+      "{:<12}{:>6} GPUs  {:<9}{:>12} hops  {:>5.2f} events/hop  {:>6.1f} ns/hop"
+      "  {:>6.2f} Mhop/s  simulated {:>9.3f} us  {:>5} MiB\n",
+      what.pattern, what.num_gpus, what.control, taken.num_packet_hops,
+      static_cast<double>(taken.num_events) / hops, taken.seconds * 1e9 / hops,
+      hops / taken.seconds * 1e-6, ToMicroseconds(taken.simulated),
+      usage.ru_maxrss / 1024);
+}
+
+absl::StatusOr<Taken> RunAlone(const Topology& topology,
+                               const PacketOptions& options,
+                               const std::vector<Message>& messages) {
   PacketBackend network(topology, options);
-  const std::vector<Message> messages = MessagesOf(what);
   const std::clock_t begin = std::clock();
   for (const Message& message : messages) network.Send(message);
   std::vector<MessageId> arrived;
@@ -144,16 +176,118 @@ absl::Status Run(const Case& what) {
   const double took_s =
       static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   const NetworkStatistics& statistics = network.statistics();
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
+  return Taken{took_s, statistics.num_packet_hops, statistics.num_events,
+               network.now()};
+}
+
+// Returns the processor time of the calling thread.
+double ThreadSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) +
+         static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+// Sends the messages of one zone at once, and counts what arrives there.
+class SendingDriver final : public ZoneDriver {
+ public:
+  SendingDriver(const std::vector<Message>& messages, ZonedNetwork& zones,
+                ZoneId id)
+      : network_(zones.zone(id)) {
+    for (const Message& message : messages) {
+      if (zones.ZoneOf(message.source) == id) network_.Send(message);
+    }
+  }
+
+  void AdvanceTo(TimePs limit) override {
+    starts_s_.push_back(ThreadSeconds());
+    while (network_.now() < limit) {
+      arrived_.clear();
+      network_.AdvanceTo(limit, &arrived_);
+      num_done_ += arrived_.size();
+      if (!arrived_.empty()) last_ = network_.now();
+    }
+  }
+  TimePs next() const override { return TimePs(INT64_MAX); }
+  uint64_t num_done() const override { return num_done_; }
+  bool needs_other_zone() const override { return false; }
+
+  TimePs last() const { return last_; }  // When the last message arrived.
+
+  // Returns the processor time of a window, up to the start of the next one.
+  double SecondsOf(size_t window) const {
+    return starts_s_[window + 1] - starts_s_[window];
+  }
+
+ private:
+  NetworkBackend& network_;
+  uint64_t num_done_ = 0;
+  TimePs last_;
+  std::vector<double> starts_s_;  // Processor time at the start of windows.
+  std::vector<MessageId> arrived_;
+};
+
+using SendingDrivers = std::vector<std::unique_ptr<SendingDriver>>;
+
+void Print(const ZonedNetwork& zones, const SendingDrivers& drivers) {
+  const ZoneStatistics& statistics = zones.statistics();
   const auto hops = static_cast<double>(statistics.num_packet_hops);
+  double critical_s = 0;
+  for (size_t i = 0; i + 1 < statistics.num_windows; ++i) {
+    double slowest_s = 0;
+    for (const std::unique_ptr<SendingDriver>& driver : drivers) {
+      slowest_s = std::max(slowest_s, driver->SecondsOf(i));
+    }
+    critical_s += slowest_s;
+  }
   fmt::print(
-      "{:<12}{:>6} GPUs  {:<9}{:>12} hops  {:>5.2f} events/hop  {:>6.1f} ns/hop"
-      "  {:>6.2f} Mhop/s  simulated {:>9.3f} us  {:>5} MiB\n",
-      what.pattern, what.num_gpus, what.control, statistics.num_packet_hops,
-      static_cast<double>(statistics.num_events) / hops, took_s * 1e9 / hops,
-      hops / took_s * 1e-6, ToMicroseconds(network.now()),
-      usage.ru_maxrss / 1024);
+      "{:<12}{:>6} zones {} windows of {} ns  {:.0f} hops of a zone in "
+      "each  {:.2f} times as fast at best  {:.1f} ns/hop on {} cores\n",
+      "", zones.num_zones(), statistics.num_windows,
+      ToMicroseconds(zones.lookahead()) * 1000,
+      hops / static_cast<double>(statistics.num_windows) / zones.num_zones(),
+      hops / static_cast<double>(statistics.num_critical_hops),
+      critical_s * 1e9 / hops, zones.num_zones());
+}
+
+absl::StatusOr<Taken> RunInZones(const Topology& topology,
+                                 const PacketOptions& options,
+                                 uint32_t num_zones,
+                                 const std::vector<Message>& messages) {
+  ASTRA_ASSIGN_OR_RETURN(Zoning zoning,
+                         FindZones(PacketSetup(topology, options), num_zones));
+  ZonedPacketNetwork network(topology, options, std::move(zoning));
+  const auto begin = std::chrono::steady_clock::now();
+  SendingDrivers drivers;
+  std::vector<ZoneDriver*> pointers;
+  for (uint32_t i = 0; i < network.num_zones(); ++i) {
+    drivers.push_back(
+        std::make_unique<SendingDriver>(messages, network, ZoneId(i)));
+    pointers.push_back(drivers.back().get());
+  }
+  ASTRA_RETURN_IF_ERROR(network.Run(pointers, messages.size()));
+  const std::chrono::duration<double> took =
+      std::chrono::steady_clock::now() - begin;
+  Taken taken{took.count(), network.statistics().num_packet_hops, 0, {}};
+  for (uint32_t i = 0; i < network.num_zones(); ++i) {
+    taken.num_events += network.zone(ZoneId(i)).statistics().num_events;
+    taken.simulated = std::max(taken.simulated, drivers[i]->last());
+  }
+  Print(network, drivers);
+  return taken;
+}
+
+absl::Status Run(const Case& what) {
+  ASTRA_ASSIGN_OR_RETURN(const Topology topology, TopologyOf(what));
+  PacketOptions options;
+  options.congestion.name = what.control;
+  const std::vector<Message> messages = MessagesOf(what);
+  ASTRA_ASSIGN_OR_RETURN(
+      const Taken taken,
+      what.num_zones > 1
+          ? RunInZones(topology, options, what.num_zones, messages)
+          : RunAlone(topology, options, messages));
+  Print(what, taken);
   return absl::OkStatus();
 }
 
@@ -200,6 +334,11 @@ absl::Status RunAll(int argc, char** argv) {
     what.bytes = Bytes(bytes);
   }
   if (argc > 4) what.control = argv[4];
+  if (argc > 5) {
+    ASTRA_ASSIGN_OR_RETURN(const int64_t num_zones,
+                           ParseInteger("ZONES", argv[5], 1, 1024));
+    what.num_zones = static_cast<uint32_t>(num_zones);
+  }
   return Run(what);
 }
 

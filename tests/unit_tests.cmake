@@ -361,6 +361,13 @@ astra_test(backend_packet_test
     network-frontends/packet/simai_hash_test.cc
   DEPS astra::backend_packet)
 
+astra_test(packet_zones_test
+  SOURCES
+    network-frontends/packet/random_network.cc
+    network-frontends/packet/zones/zoned_packet_network_test.cc
+    network-frontends/packet/zones/zoning_test.cc
+  DEPS astra::packet_zones)
+
 astra_test(backend_flow_test
   SOURCES
     network-frontends/flow/deadline_queue_test.cc

@@ -66,6 +66,24 @@ void Connections::CloseAll() {
 }
 
 QueuePairId Connections::Open(const Message& message, uint64_t key) {
+  if (setup_.options.ecmp_hash == EcmpHash::kSimai) {
+    key = SimaiSourcePort(num_sent_[EndsOf(message)]++, setup_.options.seed);
+  }
+  const QueuePairId id =
+      MakeQueuePair(message.source, message.target, message.channel, key);
+  ChoosePath(id);
+  return id;
+}
+
+QueuePairId Connections::OpenFarEnd(NodeId source, NodeId target,
+                                    uint32_t channel, uint64_t key) {
+  const QueuePairId id = MakeQueuePair(source, target, channel, key);
+  paths_.Choose(id, queue_pairs_[id]);
+  return id;
+}
+
+QueuePairId Connections::MakeQueuePair(NodeId source, NodeId target,
+                                       uint32_t channel, uint64_t key) {
   const QueuePairId id = queue_pairs_.Take();
   ASTRA_CHECK(queue_pairs_.size() <= PacketEvents::kMaxIds, "{} queue pairs",
               queue_pairs_.size());
@@ -75,20 +93,16 @@ QueuePairId Connections::Open(const Message& message, uint64_t key) {
   // match the new one.
   qp = QueuePair();
   qp.is_open = true;
-  qp.source = message.source;
-  qp.target = message.target;
-  qp.channel = message.channel;
+  qp.source = source;
+  qp.target = target;
+  qp.channel = channel;
   qp.key = key;
-  if (setup_.options.ecmp_hash == EcmpHash::kSimai) {
-    qp.key = SimaiSourcePort(num_sent_[EndsOf(message)]++, setup_.options.seed);
-  }
   qp.next_send = events_.now();
   qp.progress = events_.now();
   if (setup_.options.nic.loss_recovery == LossRecovery::kSelectiveRepeat) {
     qp.send_window = std::make_unique<SendWindow>();
     qp.receive_window = std::make_unique<ReceiveWindow>();
   }
-  ChoosePath(id);
   return id;
 }
 

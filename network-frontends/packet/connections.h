@@ -37,6 +37,11 @@ class Connections {
   // Returns the queue pair of a message and opens it if necessary.
   Found Find(const Message& message);
 
+  // Opens the far end of a queue pair whose sender is in another part of the
+  // network: it has the path of `key`, but no place at a NIC.
+  QueuePairId OpenFarEnd(NodeId source, NodeId target, uint32_t channel,
+                         uint64_t key);
+
   // Returns the open queue pair of a source, target and channel; kNoId if there
   // is none.
   QueuePairId FindOpen(NodeId source, NodeId target, uint32_t channel) const;
@@ -62,6 +67,8 @@ class Connections {
 
  private:
   QueuePairId Open(const Message& message, uint64_t key);
+  QueuePairId MakeQueuePair(NodeId source, NodeId target, uint32_t channel,
+                            uint64_t key);
   void Close(QueuePairId id);
   void LeaveNic(QueuePair& qp);
 

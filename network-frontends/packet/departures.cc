@@ -76,7 +76,6 @@ bool Departures::StartFromNic(LinkId link, Port& port) {
   return true;
 }
 
-// Returns when a waiting packet may leave, if nothing else happens.
 TimePs Departures::NextStart(const Port& port) const {
   TimePs next = kNever;
   if (port.is_down) return next;

@@ -105,6 +105,10 @@ class Departures {
     if (queue_pairs_[id].turn == QueuePair::Turn::kNone) TakeTurn(id);
   }
 
+  // Returns when a waiting packet may leave, if nothing else happens; kNever if
+  // none waits.
+  TimePs NextStart(const Port& port) const;
+
   // Returns whether the packet waits and leaves before data.
   TrafficClass ClassOf(PacketKind kind) const {
     return kind != PacketKind::kData && ack_has_priority_
@@ -134,7 +138,6 @@ class Departures {
     events_.PushLink(arrival, link);
   }
   void ArmEarly(LinkId link, Port& port);
-  TimePs NextStart(const Port& port) const;
   TimePs UntilForwarded(const Port& port, const Packet& packet,
                         TimePs serialisation);
 

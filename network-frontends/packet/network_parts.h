@@ -18,6 +18,7 @@ class Ports;
 class Records;
 class Senders;
 class SwitchBuffers;
+class TelemetrySlots;
 
 struct NetworkParts {
   const PacketSetup& setup;
@@ -32,6 +33,7 @@ struct NetworkParts {
   Senders& senders;
   QueuePairPool& queue_pairs;
   MessagePool& messages;
+  TelemetrySlots& telemetry;
   Departures& departures;
 };
 

@@ -33,11 +33,12 @@ enum class PacketKind : uint8_t { kData, kAck, kNack, kPause, kResume };
 // Aligned so that it does not lie across two cache lines.
 struct alignas(32) Packet {
   enum Flag : uint8_t {
-    kMarked = 1,     // ECN; on an ACK: the packet it answers was marked.
-    kLost = 2,       // Is lost before the end of the link that it is on.
-    kBuffered = 4,   // Counts in the buffer of the switch that it is at.
-    kOwnWay = 8,     // Has left the path of its queue pair.
-    kWantsAck = 16,  // Its sender may send no more until an ACK comes.
+    kMarked = 1,       // ECN; on an ACK: the packet it answers was marked.
+    kLost = 2,         // Is lost before the end of the link that it is on.
+    kBuffered = 4,     // Counts in the buffer of the switch that it is at.
+    kOwnWay = 8,       // Has left the path of its queue pair.
+    kWantsAck = 16,    // Its sender may send no more until an ACK comes.
+    kHandedOver = 32,  // The zone at the end of the link knows of it.
   };
 
   bool has(Flag flag) const { return (flags & flag) != 0; }

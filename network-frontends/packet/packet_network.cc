@@ -36,23 +36,31 @@ PacketNetwork::PacketNetwork(const Topology& topology,
     }
   }
   if (PacketReplay::IsPossible(setup_)) {
-    replay_.emplace(
-        NetworkParts{setup_, events_, ports_, buffers_, records_, paths_, nics_,
-                     connections_, deliveries_, senders_, queue_pairs_,
-                     messages_, departures_},
-        [this](TimePs time, std::vector<MessageId>* arrived) {
-          AdvanceTo(time, arrived);
-        });
+    replay_.emplace(parts(),
+                    [this](TimePs time, std::vector<MessageId>* arrived) {
+                      AdvanceTo(time, arrived);
+                    });
   }
   for (uint32_t i = 0; i < options.background.size(); ++i) {
     events_.PushBackground(options.background[i].start, BackgroundId(i));
   }
 }
 
+NetworkParts PacketNetwork::parts() {
+  return {setup_,       events_,   ports_,       buffers_,    records_,
+          paths_,       nics_,     connections_, deliveries_, senders_,
+          queue_pairs_, messages_, telemetry_,   departures_};
+}
+
 void PacketNetwork::Send(const Message& message) {
   MessageState state;
   deliveries_.Expect(message, &state);
   Enqueue(message, state);
+  forwarding_.SendPauses();
+}
+
+void PacketNetwork::SendAway(const Message& message) {
+  Enqueue(message, {});
   forwarding_.SendPauses();
 }
 
@@ -131,7 +139,7 @@ void PacketNetwork::OnLink(LinkId link) {
   Port::NextArrival next = port.FirstArrival();
   while (next.time <= time) {
     Lane& lane = port.lane(next.traffic_class);
-    Arrive(link, lane.first_on_wire());
+    if (!port.leaves_zone) Arrive(link, lane.first_on_wire());
     lane.PopFromWire();
     next = port.FirstArrival();
   }

@@ -34,6 +34,7 @@
 #include "network-frontends/packet/departures.h"
 #include "network-frontends/packet/faults.h"
 #include "network-frontends/packet/forwarding.h"
+#include "network-frontends/packet/network_parts.h"
 #include "network-frontends/packet/nics.h"
 #include "network-frontends/packet/packet.h"
 #include "network-frontends/packet/packet_events.h"
@@ -64,6 +65,9 @@ class PacketNetwork {
   // These functions implement NetworkBackend.
   TimePs now() const { return events_.now(); }
   void Send(const Message& message);
+  // Sends a message whose target is in another part of the network, where it is
+  // waited for.
+  void SendAway(const Message& message);
   void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived);
   void Drain();
   void LogArrivals(const ArrivalLog& log) { records_.LogArrivals(log); }
@@ -71,6 +75,7 @@ class PacketNetwork {
   WorkDone work() const { return records_.work(); }
   const NetworkStatistics& statistics();
   std::string WhyStuck() const { return connections_.WhyStuck(); }
+  NetworkParts parts();
   PacketReplay* replay() { return replay_ ? &*replay_ : nullptr; }
 
  private:

@@ -27,6 +27,14 @@ struct PacketSetup {
                                                     : options.nv_switch;
   }
 
+  // Returns the propagation delay of the link and the latency of the switch at
+  // its far end.
+  TimePs DelayOf(LinkId link) const {
+    const NodeId far = topology.link(link).target;
+    const TimePs latency = topology.type(link).latency;
+    return topology.IsHost(far) ? latency : latency + SwitchOf(far).latency;
+  }
+
   // Returns the probability that a packet is lost on the link.
   double ErrorRateOf(LinkId link) const {
     const double own = topology.type(link).error_rate;

@@ -122,6 +122,7 @@ struct alignas(128) Port {
   bool has_errors : 1 = false;
   bool cuts_through : 1 = false;  // The far end may forward packets early.
   bool is_down : 1 = false;
+  bool leaves_zone : 1 = false;   // Another zone takes what arrives.
   NicId nic = kNoId<NicId>;       // NIC that sends here.
   SwitchId at = kNoId<SwitchId>;  // The source, if it is a switch.
 

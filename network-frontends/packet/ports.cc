@@ -21,13 +21,12 @@ Ports::Ports(const PacketSetup& setup) : setup_(setup), ports_(HugePages()) {
     Port& port = ports_[i];
     port.source = link.source;
     port.target = link.target;
-    port.propagation = topology.type(id).latency;
+    port.propagation = setup.DelayOf(id);
     SetErrorRate(id, setup.ErrorRateOf(id));
     port.resolution = setup.options.time_resolution;
     if (!topology.IsHost(link.target)) {
-      const SwitchOptions& far = setup.SwitchOf(link.target);
-      port.propagation += far.latency;
-      port.cuts_through = far.switching == Switching::kCutThrough;
+      port.cuts_through =
+          setup.SwitchOf(link.target).switching == Switching::kCutThrough;
     }
     SetRate(id, 1);
   }

@@ -1,15 +1,20 @@
 #include "network-frontends/registry/registry.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "astra-core/base/names.h"
+#include "astra-core/base/status_macros.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "network-frontends/analytical/analytical_backend.h"
 #include "network-frontends/config/network_file.h"
 #include "network-frontends/packet/packet_backend.h"
+#include "network-frontends/packet/packet_setup.h"
+#include "network-frontends/packet/zones/zoned_packet_network.h"
+#include "network-frontends/packet/zones/zoning.h"
 
 namespace astra {
 namespace {
@@ -29,13 +34,23 @@ std::unique_ptr<NetworkBackend> MakePacket(const NetworkOptions& options,
   return std::make_unique<PacketBackend>(routes.topology(), options.packet);
 }
 
+absl::StatusOr<std::unique_ptr<ZonedNetwork>> MakePacketZones(
+    const NetworkOptions& options, const Topology& topology,
+    uint32_t num_zones) {
+  ASTRA_ASSIGN_OR_RETURN(
+      Zoning zoning,
+      FindZones(PacketSetup(topology, options.packet), num_zones));
+  return std::make_unique<ZonedPacketNetwork>(topology, options.packet,
+                                              std::move(zoning));
+}
+
 constexpr BackendEntry kBackends[] = {
     {"analytical", "each message by itself: latency and bytes over rate", false,
      false, false, false, &MakeAnalytical},
     {"flow", "messages that share links max-min fairly", true, true, false,
      true, &MakeFlow},
     {"packet", "every packet, with queues, ECN, PFC and congestion control",
-     true, true, true, true, &MakePacket},
+     true, true, true, true, &MakePacket, &MakePacketZones},
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #ifndef NETWORK_FRONTENDS_REGISTRY_REGISTRY_H_
 #define NETWORK_FRONTENDS_REGISTRY_REGISTRY_H_
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -17,7 +18,9 @@
 #include "network-frontends/flow/flow_backend.h"
 #include "network-frontends/network_backend.h"
 #include "network-frontends/packet/packet_options.h"
+#include "network-frontends/zoned_network.h"
 #include "topology/routes.h"
+#include "topology/topology.h"
 
 namespace astra {
 
@@ -38,6 +41,11 @@ struct BackendEntry {
   // `options` must have been checked against this topology.
   std::unique_ptr<NetworkBackend> (*make)(const NetworkOptions& options,
                                           Routes& routes);
+  // Constructs the same network in at most `num_zones` zones; null if the
+  // backend has none. Errors: those of FindZones.
+  absl::StatusOr<std::unique_ptr<ZonedNetwork>> (*make_zones)(
+      const NetworkOptions& options, const Topology& topology,
+      uint32_t num_zones) = nullptr;
 };
 
 // Returns all backends, ordered by name.
