@@ -419,8 +419,9 @@ astra_test(engine_test
     astra-core/engine/simai_schedule_test.cc
     astra-core/engine/simulation_test.cc
     astra-core/engine/pipeline_program_test.cc
+    astra-core/engine/zoned_run_test.cc
   DEPS astra::backend_analytical astra::backend_flow astra::backend_packet
-       astra::engine
+       astra::engine astra::packet_zones
        astra::results astra::simai_text)
 
 astra_test(results_test

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,12 +12,14 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/flow_run.h"
 #include "astra-core/engine/message_pace.h"
+#include "astra-core/engine/zoned_run.h"
 #include "astra-core/run/pace_network.h"
 #include "collectives/nccl/collective_time.h"
 #include "collectives/nccl/tuning.h"
 #include "collectives/reduction_tree.h"
 #include "collectives/schedules/algorithm_file.h"
 #include "fmt/core.h"
+#include "network-frontends/zoned_network.h"
 
 namespace astra {
 namespace {
@@ -65,6 +68,48 @@ absl::StatusOr<PlacedGroup> Place(const CollectiveEstimator& cluster,
   GroupLayout layout = GroupLayout::Of(cluster.ranks(), topology);
   std::vector<NodeId> nodes = MemberNodes(cluster.ranks(), layout, topology);
   return PlacedGroup{std::move(layout), std::move(nodes)};
+}
+
+// How long a collective takes, and what links carry for it.
+struct GraphRun {
+  TimePs time;
+  std::vector<double> link_bytes;
+};
+
+// Runs a collective on several threads. Errors: FailedPrecondition with the
+// reason if that cannot be; one thread then does it.
+absl::StatusOr<GraphRun> RunOnThreads(const NetworkChoice& network,
+                                      const PlacedFlowGraph& placed,
+                                      const Topology& topology) {
+  ASTRA_ASSIGN_OR_RETURN(
+      const std::unique_ptr<ZonedNetwork> zones,
+      NetworkOf(network.fidelity)
+          ->make_zones(network.options, topology, network.num_threads));
+  ASTRA_ASSIGN_OR_RETURN(const TimePs time, RunInZones(placed, *zones));
+  return GraphRun{time, zones->link_bytes()};
+}
+
+absl::StatusOr<GraphRun> RunOn(const NetworkChoice& network,
+                               const PlacedFlowGraph& placed, Routes& routes,
+                               Warnings* warnings) {
+  if (network.num_threads > 1) {
+    absl::StatusOr<GraphRun> run =
+        RunOnThreads(network, placed, routes.topology());
+    if (run.ok()) return run;
+    std::string warning = fmt::format("--threads has no effect: {}",
+                                      std::string(run.status().message()));
+    if (std::find(warnings->begin(), warnings->end(), warning) ==
+        warnings->end()) {
+      warnings->push_back(std::move(warning));
+    }
+  }
+  const std::unique_ptr<NetworkBackend> backend =
+      NetworkOf(network.fidelity)->make(network.options, routes);
+  ASTRA_ASSIGN_OR_RETURN(const TimePs time,
+                         RunFlowGraph(placed.graph, placed.members, *backend,
+                                      placed.costs, placed.layout));
+  const absl::Span<const double> bytes = backend->link_bytes();
+  return GraphRun{time, {bytes.begin(), bytes.end()}};
 }
 
 }  // namespace
@@ -170,8 +215,8 @@ absl::StatusOr<LoweredCollective> LowerOn(const CollectiveEstimator& cluster,
 
 absl::StatusOr<CollectiveEstimate> TimeOnNetwork(
     const CollectiveEstimator& cluster, const ChosenAlgorithm& algorithm,
-    const LoweredCollective& collective, Fidelity fidelity,
-    const NetworkOptions& network, Routes& routes) {
+    const LoweredCollective& collective, const NetworkChoice& network,
+    Routes& routes, Warnings* warnings) {
   const auto& [request, nodes, graph] = collective;
   // Graphs that do not use switches do not have them as members.
   const auto members = absl::MakeConstSpan(nodes).first(graph->num_members());
@@ -180,18 +225,17 @@ absl::StatusOr<CollectiveEstimate> TimeOnNetwork(
     ASTRA_ASSIGN_OR_RETURN(
         const NcclMessages paced,
         Paced(*algorithm.nccl, {graph, members, {}, &request.layout()},
-              PaceNetworkOf(fidelity, network, routes)));
+              PaceNetworkOf(network.fidelity, network.options, routes)));
     costs = CostsOf(paced, {});
   }
-  const std::unique_ptr<NetworkBackend> backend =
-      NetworkOf(fidelity)->make(network, routes);
   ASTRA_ASSIGN_OR_RETURN(
-      const TimePs time,
-      RunFlowGraph(graph, members, *backend, costs, &request.layout()));
-  const Busiest busiest = BusiestOf(cluster.topology(), backend->link_bytes());
+      const GraphRun run,
+      RunOn(network, {graph, members, costs, &request.layout()}, routes,
+            warnings));
+  const Busiest busiest = BusiestOf(cluster.topology(), run.link_bytes);
   constexpr double kBytesPerUsAndGBps = 1000;
   CollectiveEstimate estimate;
-  estimate.time_us = ToMicroseconds(time);
+  estimate.time_us = ToMicroseconds(run.time);
   estimate.algbw_GBps = static_cast<double>(request.bytes().count()) /
                         (kBytesPerUsAndGBps * estimate.time_us);
   estimate.busbw_GBps = estimate.algbw_GBps *

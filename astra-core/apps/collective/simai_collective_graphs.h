@@ -93,15 +93,23 @@ absl::StatusOr<LoweredCollective> LowerOn(const CollectiveEstimator& cluster,
                                           CollectiveKind kind, Bytes bytes,
                                           uint32_t root);
 
-// Returns the time of a collective. Every message runs on the network of
-// `fidelity`, which carries nothing else. NCCL's choice is paced; see
-// message_pace.h.
+// A network, and how it is to be simulated.
+struct NetworkChoice {
+  Fidelity fidelity;
+  const NetworkOptions& options;
+  uint32_t num_threads = 1;  // Of networks that have zones.
+};
+
+// Returns the time of a collective. Every message runs on the network, which
+// carries nothing else. NCCL's choice is paced; see message_pace.h. Where the
+// collective cannot be simulated by several threads, it takes one and adds a
+// warning with the reason, unless there is the same already.
 //
 // Errors: those of RunFlowGraph.
 absl::StatusOr<CollectiveEstimate> TimeOnNetwork(
     const CollectiveEstimator& cluster, const ChosenAlgorithm& algorithm,
-    const LoweredCollective& collective, Fidelity fidelity,
-    const NetworkOptions& network, Routes& routes);
+    const LoweredCollective& collective, const NetworkChoice& network,
+    Routes& routes, Warnings* warnings);
 
 }  // namespace astra
 

@@ -88,6 +88,9 @@ constexpr OptionSpec kOptions[] = {
      "closed-form (default): a formula; analytical, flow or packet: every "
      "message on such a network (default with the next two: analytical)",
      "backend"},
+    {"threads", "t", "N", "Algorithm",
+     "with --fidelity packet: simulate up to N zones of the cluster at once, 1 "
+     "(default) to 1024; the results are the same"},
     {"algorithm", "", "NAME|FILE", "Algorithm",
      "run every message of this one, in place of what NCCL chooses; a file is "
      "an algorithm of your own: MSCCL's .xml, or .yaml",

@@ -11,6 +11,7 @@
 #include "astra-core/apps/run_output.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
+#include "astra-core/base/parallel.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/measurements/measured_terms.h"
@@ -243,6 +244,14 @@ absl::Status ReadAlgorithm(const CommandLine& flags,
   if (options.network_file && (network == nullptr || !network->has_options)) {
     return HasNoEffect(
         "network", fmt::format(" with --fidelity {}", Name(options.fidelity)));
+  }
+  ASTRA_ASSIGN_OR_RETURN(const int64_t num_threads,
+                         flags.integer("threads", 1, 1, kMostThreads));
+  options.num_threads = static_cast<uint32_t>(num_threads);
+  if (flags.has("threads") &&
+      (network == nullptr || network->make_zones == nullptr)) {
+    return HasNoEffect(
+        "threads", fmt::format(" with --fidelity {}", Name(options.fidelity)));
   }
   options.flows = flags.value("flows");
   options.tuning = flags.has("tuning");

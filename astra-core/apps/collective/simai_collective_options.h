@@ -64,6 +64,7 @@ struct SimaiCollectiveOptions {
   // The closed form gives the time of NCCL's choice. All other fidelities run
   // every message.
   Fidelity fidelity = Fidelity::kClosedForm;
+  uint32_t num_threads = 1;                 // Changes no result.
   std::optional<std::string> network_file;  // For fidelities that read one.
   // Name in the registry of collectives, or a file, whose name has a dot.
   std::optional<std::string> algorithm;

@@ -209,9 +209,11 @@ absl::Status TimeByMessages(const SimaiCollectiveOptions& options,
     ASTRA_ASSIGN_OR_RETURN(const LoweredCollective collective,
                            LowerOn(sweep->cluster, *algorithm, kind,
                                    row.buffer.bytes, options.root));
-    ASTRA_ASSIGN_OR_RETURN(row.estimate,
-                           TimeOnNetwork(sweep->cluster, *algorithm, collective,
-                                         options.fidelity, network, routes));
+    ASTRA_ASSIGN_OR_RETURN(
+        row.estimate,
+        TimeOnNetwork(sweep->cluster, *algorithm, collective,
+                      {options.fidelity, network, options.num_threads}, routes,
+                      &sweep->warnings));
   }
   return absl::OkStatus();
 }

@@ -127,6 +127,10 @@ TEST(SimaiCollectiveOptionsTest, WrongValuesAreRefused) {
                 "--network has no effect with --fidelity closed-form");
   ExpectRefused(s + "--fidelity flow --tuning",
                 "--tuning has no effect with --fidelity flow");
+  ExpectRefused(s + "--fidelity flow -t 2",
+                "--threads has no effect with --fidelity flow");
+  ExpectRefused(s + "--threads 0",
+                "--threads is \"0\": expected a whole number from 1 to 1024");
   ExpectRefused(s + "--flows f.csv",
                 "--flows writes one size: give -b and -e the same");
   ExpectRefused(s + "--result a/b",

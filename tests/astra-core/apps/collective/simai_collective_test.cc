@@ -123,6 +123,31 @@ TEST_F(SimaiCollectiveTest, AGroupMayBeAnyRanks) {
                 "rank 8: the topology has 8 GPUs");
 }
 
+TEST_F(SimaiCollectiveTest, ThreadsChangeNothing) {
+  for (const std::string op : {"alltoall", "all_reduce --algorithm ring"}) {
+    const std::string run =
+        "--system dgx-h100 --servers 4 -b 1M -e 4M "
+        "--fidelity packet -o out --op " +
+        op;
+    const std::string out = Print(run);
+    const std::string csv = Read("out/collective.csv");
+    for (const std::string threads : {" -t 2", " --threads 3"}) {
+      EXPECT_EQ(Print(run + threads), out);
+      EXPECT_EQ(Read("out/collective.csv"), csv);
+    }
+  }
+}
+
+TEST_F(SimaiCollectiveTest, SaysOnceWhyThreadsHaveNoEffect) {
+  const ProgramResult result =
+      Run("--system dgx-h100 --servers 2 --ranks 0,8 -b 32M -e 64M "
+          "--fidelity packet --algorithm tree -t 2");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.error,
+            "simai_collective: warning: --threads has no effect: a message "
+            "waits at its sender until another one is delivered\n");
+}
+
 TEST_F(SimaiCollectiveTest, RunsOnTopologyFiles) {
   ASSERT_EQ(
       RunProgram("gen_topo", "-topo Spectrum-X -g 16 -o t.txt", folder_.path())
