@@ -74,7 +74,7 @@ class JobsTogether {
     training->SetPace(
         PaceNetworkOf(request_.fidelity, request_.network, training->routes()));
     training->Watch(request_.on_collective);
-    const absl::Status status = training->SetUpStorage();
+    absl::Status status = training->SetUpStorage();
     jobs_.push_back(std::move(training));
     if (status.ok()) return status;
     return absl::Status(

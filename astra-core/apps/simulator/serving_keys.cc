@@ -148,8 +148,10 @@ absl::StatusOr<SimaiServingOptions> ReadServingKeys(const JobSpec& spec,
     ASTRA_RETURN_IF_ERROR(AppendArguments(key, *options.jobs_file, &arguments));
   }
   std::vector<const char*> argv;
-  for (const std::string& argument : arguments)
+  argv.reserve(arguments.size());
+  for (const std::string& argument : arguments) {
     argv.push_back(argument.c_str());
+  }
   const absl::StatusOr<CommandLine> flags = CommandLine::Parse(
       SimaiServingOptionSpecs(), static_cast<int>(argv.size()), argv.data());
   if (!flags.ok()) return AtKey(spec, flags.status());

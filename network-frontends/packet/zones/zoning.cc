@@ -70,6 +70,7 @@ std::vector<Cluster> ClustersOf(const PacketSetup& setup, TimePs delay) {
     cluster.num_links += topology.links_from(NodeId(n)).size();
   }
   std::vector<Cluster> clusters;
+  clusters.reserve(by_lowest.size());
   for (auto& [_, cluster] : by_lowest) clusters.push_back(std::move(cluster));
   return clusters;
 }
