@@ -22,7 +22,7 @@ namespace astra {
 struct JobsInputs {
   JobsFile file;
   std::vector<Job> jobs;  // As in the file.
-  // Those that serve, by job; null for the others.
+  // Holds the jobs that serve, by job; those that train have null.
   std::vector<std::unique_ptr<ServedJob>> served;
   std::vector<std::string> servers;  // Of each, such as "0-3 8".
   NetworkOptions network;            // With the events of links.

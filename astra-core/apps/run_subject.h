@@ -29,7 +29,7 @@ struct RunSubject {
   const RunEvents& events;
   const SimulationOptions& simulation;
 
-  // What results call the parts of which it consists.
+  // Returns the word by which results call a part of the workload.
   std::string part_name() const { return trace != nullptr ? "node" : "module"; }
 
   // Whether it has stages of a pipeline that are simulated.

@@ -1,10 +1,10 @@
 // Runs a collective on the zones of a network side by side.
 //
-// What a message starts when it arrives is sent by the rank that it arrives at,
-// so each zone can answer arrivals alone. That does not hold for graphs in
-// which a flow waits until another one of its own source is delivered, as
-// pieces of a pipeline do: the source would have to know at once what happens
-// in another zone.
+// When a message arrives, the messages that it starts are sent by the rank that
+// received it, so each zone can answer arrivals alone. That does not hold for
+// graphs in which a flow waits until another one of its own source is
+// delivered, as pieces of a pipeline do: the source would have to know at once
+// what happens in another zone.
 
 #ifndef ASTRA_CORE_ENGINE_ZONED_RUN_H_
 #define ASTRA_CORE_ENGINE_ZONED_RUN_H_

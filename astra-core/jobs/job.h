@@ -74,7 +74,7 @@ struct JobIteration {
   TimePs end;
 };
 
-// What became of a job. One that serves has no iterations, result and
+// Says what became of a job. A job that serves has no iterations, result and
 // explanation: its owner has the latencies of its requests.
 struct JobResult {
   TimePs start;  // When the job began, or began to wait for storage.

@@ -159,14 +159,14 @@ class DeploymentJob final : public ServedJob {
   std::unique_ptr<ReplicaTimes> times_;
   const OutputFolder* folder_ = nullptr;  // Of the next run; null: no files.
 
-  // Of the present run.
+  // These belong to the present run.
   std::unique_ptr<RequestSource> source_;
   std::unique_ptr<ServingSetup> setup_;
   RequestCounter counter_;
   std::unique_ptr<ServingRecord> record_;
   std::unique_ptr<OngoingServing> serving_;
 
-  // Of the run that has ended last.
+  // These are kept from the run that ended last.
   ServingRun run_;
   std::vector<NamedFile> files_;
   Warnings left_out_;

@@ -246,7 +246,7 @@ absl::Status LibfabricEndpoint::ReadError(
 
 absl::Status LibfabricEndpoint::Poll(
     std::vector<FabricCompletion>* completions) {
-  // What remains is read by the next call, so that others have their turn.
+  // The next call reads what remains, so that other work has its turn.
   constexpr int kRounds = 16;
   std::array<fi_cq_data_entry, 64> entries{};
   for (int round = 0; round < kRounds; ++round) {
