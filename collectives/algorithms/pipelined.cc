@@ -74,6 +74,10 @@ class PipelinedGraph final : public FlowGraph {
     return num_pieces_ * pattern_->num_flows_of(member);
   }
 
+  std::vector<uint64_t> flows_per_round() const override {
+    return {pattern_->num_flows()};
+  }
+
  private:
   uint32_t PieceOf(FlowId id) const {
     return static_cast<uint32_t>(id.index() / pattern_->num_flows());
