@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -12,8 +11,6 @@
 
 namespace astra {
 namespace {
-
-constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
 
 // Times count from the begin of the sequence.
 FlowRecord RecordOf(const MessageSequence::Item& item,

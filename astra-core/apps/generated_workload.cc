@@ -40,7 +40,7 @@ absl::Status CheckPrecision(const GenWorkloadOptions& options) {
 
 ProgramWork WorkOf(const GenWorkloadOptions& options) {
   if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
-    return TrainingWork(options.model, *setup);
+    return WorkOfTraining(options.model, *setup);
   }
   const auto [sequences, positions] = BatchOf(options);
   return {.tokens = sequences * positions};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "astra-core/apps/time_parts.h"
+#include "astra-core/base/units.h"
 #include "astra-core/engine/breakdown.h"
 #include "astra-core/pages/bar_chart.h"
 #include "astra-core/pages/html.h"
@@ -175,7 +176,6 @@ std::string TimelineSection(bool has_stages, const SimulationResult& result,
 std::string MemorySection(const Program& program,
                           absl::Span<const StageMemory> memories, Page& page) {
   if (memories.empty()) return "";
-  constexpr double kGib = 0x1p30;
   LineChart chart;
   chart.x.name = "slot of the schedule";
   chart.y = {.name = "GiB allocated on a rank", .from_zero = true};
@@ -184,14 +184,12 @@ std::string MemorySection(const Program& program,
     ChartLine& line = chart.lines.emplace_back();
     line.name = fmt::format("stage {}", memory.stage);
     for (const MemoryPoint& point : memory.points) {
-      line.points.push_back(
-          {.x = static_cast<double>(line.points.size()),
-           .y = static_cast<double>(point.bytes.count()) / kGib});
+      line.points.push_back({.x = static_cast<double>(line.points.size()),
+                             .y = ToGib(point.bytes)});
     }
     if (memory.after > Bytes(0)) {
-      line.points.push_back(
-          {.x = static_cast<double>(line.points.size()),
-           .y = static_cast<double>(memory.after.count()) / kGib});
+      line.points.push_back({.x = static_cast<double>(line.points.size()),
+                             .y = ToGib(memory.after)});
     }
   }
   return HtmlSection(

@@ -2,13 +2,12 @@
 
 #include "astra-core/base/free_memory.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "astra-core/command_line/main_support.h"
 #include "fmt/format.h"
 
 namespace astra {
 namespace {
-
-constexpr double kGib = 1 << 30;
 
 std::string TimeText(double seconds) {
   constexpr double kMinute = 60;
@@ -22,9 +21,10 @@ std::string TimeText(double seconds) {
 
 std::string DescribeWork(const WorkBudget& work) {
   constexpr double kShortSeconds = 10;
-  if (work.seconds < kShortSeconds && work.memory_bytes < kGib) return "";
+  if (work.seconds < kShortSeconds && work.memory_bytes < kBytesPerGib)
+    return "";
   return fmt::format("estimate   up to about {} and {:.1f} GiB\n",
-                     TimeText(work.seconds), work.memory_bytes / kGib);
+                     TimeText(work.seconds), work.memory_bytes / kBytesPerGib);
 }
 
 absl::Status CheckWork(const WorkBudget& work, double free_bytes) {
@@ -32,7 +32,7 @@ absl::Status CheckWork(const WorkBudget& work, double free_bytes) {
   return absl::ResourceExhaustedError(fmt::format(
       "this needs up to about {:.1f} GiB of memory, and {:.1f} GiB are "
       "free; --force runs it all the same",
-      work.memory_bytes / kGib, free_bytes / kGib));
+      work.memory_bytes / kBytesPerGib, free_bytes / kBytesPerGib));
 }
 
 absl::Status AnnounceWork(const WorkBudget& work, bool is_forced) {

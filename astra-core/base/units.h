@@ -15,6 +15,7 @@
 #include <cmath>
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "absl/numeric/int128.h"
@@ -64,6 +65,9 @@ using TimePs = Quantity<PicosecondUnit>;
 using Bytes = Quantity<ByteUnit>;
 using Bandwidth = Quantity<BitPerSecondUnit>;
 
+// The instant of what does not happen.
+inline constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
+
 constexpr TimePs Nanoseconds(int64_t n) { return TimePs(n * 1'000); }
 constexpr TimePs Microseconds(int64_t n) { return TimePs(n * 1'000'000); }
 constexpr Bytes KiB(int64_t n) { return Bytes(n << 10); }
@@ -74,6 +78,10 @@ constexpr Bandwidth Gbps(int64_t n) { return Bandwidth(n * 1'000'000'000); }
 // Conversions for reports.
 constexpr double ToMicroseconds(TimePs t) {
   return static_cast<double>(t.count()) * 1e-6;
+}
+inline constexpr double kBytesPerGib = 1 << 30;
+constexpr double ToGib(Bytes bytes) {
+  return static_cast<double>(bytes.count()) / kBytesPerGib;
 }
 constexpr double ToGbps(Bandwidth rate) {
   return static_cast<double>(rate.count()) * 1e-9;

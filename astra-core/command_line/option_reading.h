@@ -22,6 +22,9 @@ absl::StatusOr<size_t> Choice(const CommandLine& flags, std::string_view name,
                               size_t otherwise,
                               absl::Span<const std::string_view> names);
 
+// The most that an option may count, such as ranks, tokens or requests.
+inline constexpr int64_t kMostCount = int64_t{1} << 24;
+
 // A whole number from 1 to `max`. `value` is unchanged if the option is not
 // given.
 struct IntegerOption {

@@ -1,17 +1,15 @@
 #include "astra-core/engine/collective_replays.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "astra-core/base/check.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 
 namespace astra {
 namespace {
-
-constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
 
 uint64_t LiveNumber(const CarriedFlow& of) {
   return uint64_t{of.communicator} << 32 | of.number;

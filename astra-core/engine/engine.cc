@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "astra-core/base/random.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "astra-core/engine/time_limit.h"
 #include "fmt/core.h"
 
 namespace astra {
 namespace {
-
-constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
 
 // Source: the 64-bit FNV-1a hash, here on whole words; it starts at kHashBasis.
 void Mix(int64_t value, uint64_t& hash) {

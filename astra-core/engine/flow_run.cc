@@ -1,13 +1,13 @@
 #include "astra-core/engine/flow_run.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "astra-core/base/check.h"
 #include "astra-core/base/random.h"
+#include "astra-core/base/units.h"
 #include "astra-core/engine/flow_carrier.h"
 #include "fmt/core.h"
 
@@ -56,8 +56,6 @@ class LoneRuns {
   }
 
  private:
-  static constexpr TimePs kNever{std::numeric_limits<int64_t>::max()};
-
   void Arrive(const CarriedFlow& arrived) {
     FlowRun& run = runs_[arrived.communicator];
     run.Arrive(arrived.flow, &ready_, &finished_);

@@ -57,8 +57,8 @@ void BufferClaims::Remove(NodeId node, ClaimId claim) {
 
 void BufferClaims::End(NodeId node, uint64_t live, TimePs now) {
   for (BufferUser& user : users_[node]) {
-    const bool is_it = user.claim == kNoClaim && user.live == live &&
-                       user.until == BufferUser::kNever;
+    const bool is_it =
+        user.claim == kNoClaim && user.live == live && user.until == kNever;
     if (is_it) user.until = now;
   }
 }

@@ -44,8 +44,6 @@ class LinkClaims {
 // that were there together feel nothing of one another if there is room for all
 // of it; see ReplaySupport::HasRoomFor.
 struct BufferUser {
-  static constexpr TimePs kNever{std::numeric_limits<int64_t>::max()};
-
   ClaimId claim = kNoClaim;  // Of a replay.
   uint64_t live = 0;         // What identifies a live collective.
   int64_t bytes = 0;

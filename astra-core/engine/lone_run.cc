@@ -1,10 +1,10 @@
 #include "astra-core/engine/lone_run.h"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "astra-core/base/wall_pace.h"
 #include "astra-core/engine/flow_sending.h"
 
@@ -44,7 +44,6 @@ std::vector<RankEnd> LoneRun::RunTo(TimePs limit) {
 
 absl::StatusOr<std::vector<RankEnd>> LoneRun::RunToEnd(
     RoundSkipper* skipper, const std::function<absl::Status()>& watch) {
-  constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
   std::vector<RankEnd> ends;
   Start(&ends);
   // The network goes on in slices, so that signals are answered. A slice in

@@ -22,10 +22,10 @@ NcclMessages WithWire(NcclMessages nccl, double factor) {
 }
 
 // Runs a graph alone on a network, with scaled costs.
-class LoneCollective {
+class ScaledCollective {
  public:
-  LoneCollective(const NcclMessages& nccl, const PlacedFlowGraph& placed,
-                 const PaceNetwork& new_network)
+  ScaledCollective(const NcclMessages& nccl, const PlacedFlowGraph& placed,
+                   const PaceNetwork& new_network)
       : nccl_(nccl),
         placed_(placed),
         new_network_(new_network),
@@ -79,7 +79,7 @@ absl::StatusOr<NcclMessages> Paced(const NcclMessages& nccl,
   constexpr double kLeastFactor = 0.05;
   // Relative to the slope that the parts suggest.
   constexpr double kLeastSlope = 0.02;
-  const LoneCollective collective(nccl, placed, new_network);
+  const ScaledCollective collective(nccl, placed, new_network);
   if (placed.graph->num_flows() > kMaxPacedFlows) {
     const bool is_ring = nccl.registry_name == "ring";
     return is_ring ? collective.Scaled(collective.OverlapFactor()) : nccl;

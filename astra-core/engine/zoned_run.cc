@@ -14,8 +14,6 @@
 namespace astra {
 namespace {
 
-constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
-
 // Runs the flows that arrive in one zone, and sends those that leave it, in the
 // order of FlowCarrier. The number of a flow is the id of its message, so that
 // every zone knows what arrives.

@@ -4,6 +4,7 @@
 
 #include "astra-core/base/check.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "astra-core/engine/time_slice.h"
 #include "fmt/core.h"
 

@@ -4,7 +4,6 @@
 #define ASTRA_CORE_JOBS_RUNNING_JOB_H_
 
 #include <cstdint>
-#include <limits>
 #include <string>
 
 #include "absl/status/status.h"
@@ -13,8 +12,6 @@
 #include "astra-core/jobs/job.h"
 
 namespace astra {
-
-inline constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
 
 class RunningJob {
  public:

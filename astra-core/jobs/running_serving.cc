@@ -2,6 +2,7 @@
 
 #include "absl/types/span.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 
 namespace astra {
 

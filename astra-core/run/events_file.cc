@@ -21,14 +21,14 @@ namespace {
 
 constexpr std::string_view kMark = "simai_events";
 constexpr int64_t kVersion = 1;
-constexpr TimePs kNever = Microseconds(1'000'000'000);
+constexpr TimePs kLatest = Microseconds(1'000'000'000);
 // Lowest speeds, and rates of links that are up: times then stay finite.
 constexpr double kLeastShare = 1e-6;
 
 // From `from` until `until`, a rate, a speed or a loss.
 struct Interval {
   TimePs from;
-  TimePs until = kNever;
+  TimePs until = kLatest;
   double value = 1;
 };
 
@@ -74,7 +74,7 @@ class EventsReader {
     const std::string text = fields.TextOr(key, "");
     if (!fields.has(key)) return otherwise;
     const absl::StatusOr<TimePs> time = ParseTime(text);
-    if (time.ok() && *time < kNever) return *time;
+    if (time.ok() && *time < kLatest) return *time;
     fields.Error(key, time.ok() ? "expected less than 1000 s"
                                 : std::string(time.status().message()));
     return otherwise;
@@ -102,7 +102,7 @@ class EventsReader {
   void ReadEvent(YamlFields& fields) {
     Interval when;
     when.from = ReadTime("from", TimePs(), fields);
-    when.until = ReadTime("until", kNever, fields);
+    when.until = ReadTime("until", kLatest, fields);
     if (when.until <= when.from) fields.Error("until", "expected after from");
     const std::optional<size_t> target = OnlyOne(kTargets, fields);
     const std::optional<size_t> effect = OnlyOne(kEffects, fields);
@@ -305,7 +305,7 @@ class EventsReader {
   void Tell(const Interval& when, const std::string& what) {
     std::string text = fmt::format("{} from {:.3f} ms", what,
                                    ToMicroseconds(when.from) * 1e-3);
-    if (when.until < kNever) {
+    if (when.until < kLatest) {
       text +=
           fmt::format(" until {:.3f} ms", ToMicroseconds(when.until) * 1e-3);
     }
@@ -317,7 +317,7 @@ class EventsReader {
                         std::set<TimePs>* bounds) {
     for (const Interval& interval : intervals) {
       bounds->insert(interval.from);
-      if (interval.until < kNever) bounds->insert(interval.until);
+      if (interval.until < kLatest) bounds->insert(interval.until);
     }
   }
 

@@ -13,8 +13,6 @@
 namespace astra {
 namespace {
 
-constexpr double kBytesPerGib = 1 << 30;
-
 // Sums the weights and the cache of a stage; the largest workspace counts.
 ModuleMemory MemoryOf(const Blueprint& blueprint, const ProgramStage& stage,
                       const ServingLayout& layout) {
@@ -47,10 +45,6 @@ absl::StatusOr<ModuleMemory> DraftMemory(const ModelSpec& draft,
   ASTRA_ASSIGN_OR_RETURN(const Blueprint blueprint,
                          InferenceBlueprint(draft, setup));
   return MemoryOf(blueprint, blueprint.stages.front(), of_draft);
-}
-
-double Gib(Bytes bytes) {
-  return static_cast<double>(bytes.count()) / kBytesPerGib;
 }
 
 // Returns the bytes that a stage which holds `held` leaves for the cache.
@@ -128,7 +122,7 @@ absl::StatusOr<CacheRoom> RoomForCache(const ModelSpec& model,
   constexpr double kBytesPerMib = 1 << 20;
   const double reserve =
       kBytesPerMib *
-      facts.reserve.Of(Gib(memory), step_tokens,
+      facts.reserve.Of(ToGib(memory), step_tokens,
                        facts.graphs.empty() ? 0 : facts.graphs.back(),
                        layout.num_gpus());
   CacheRoom room;
@@ -154,8 +148,8 @@ absl::StatusOr<CacheRoom> RoomForCache(const ModelSpec& model,
       "workspace and {:.1f} GiB of CUDA and NCCL fill the share of {} of the "
       "{:.1f} GiB of a GPU that the engine takes: expected more TP or PP, or a "
       "smaller precision",
-      Gib(room.weights), Gib(room.workspace), Gib(kDeviceOverhead),
-      facts.memory_share, Gib(memory)));
+      ToGib(room.weights), ToGib(room.workspace), ToGib(kDeviceOverhead),
+      facts.memory_share, ToGib(memory)));
 }
 
 }  // namespace astra

@@ -8,12 +8,12 @@
 
 #include "absl/types/span.h"
 #include "astra-core/base/check.h"
+#include "astra-core/base/units.h"
 
 namespace astra {
 namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
-constexpr TimePs kNever{std::numeric_limits<int64_t>::max()};
 constexpr double kBitPicosecondsPerByteSecond = 8e12;
 
 // Time in ps by which a message may be early when it counts as having left.

@@ -17,9 +17,6 @@ namespace astra {
 template <class AnId>
 inline constexpr AnId kNoId(std::numeric_limits<uint32_t>::max());
 
-// The instant of an event that is not pending.
-inline constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
-
 // Position of a packet among all packets of its queue pair, from 0 on.
 using PacketNumber = Id<struct PacketNumberTag>;
 constexpr PacketNumber Next(PacketNumber packet) {

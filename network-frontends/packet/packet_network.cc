@@ -1,6 +1,7 @@
 #include "network-frontends/packet/packet_network.h"
 
 #include "astra-core/base/check.h"
+#include "astra-core/base/units.h"
 
 namespace astra {
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/types/span.h"
+#include "astra-core/base/units.h"
 
 namespace astra {
 namespace {

@@ -280,7 +280,7 @@ double TrainingFlopsPerToken(const ModelSpec& model, int64_t positions) {
          6 * 0.5 * static_cast<double>(width) * static_cast<double>(positions);
 }
 
-ProgramWork TrainingWork(const ModelSpec& model, const TrainingSetup& setup) {
+ProgramWork WorkOfTraining(const ModelSpec& model, const TrainingSetup& setup) {
   const int64_t tokens = setup.global_batch * setup.positions;
   const double flops = TrainingFlopsPerToken(model, setup.positions) +
                        static_cast<double>(setup.mtp_layers) *

@@ -35,7 +35,7 @@ double TrainingFlopsPerToken(const ModelSpec& model, int64_t positions);
 // Returns the tokens of an iteration of `setup` and the FLOPs for all of them.
 //
 // Requires: CheckTraining is ok.
-ProgramWork TrainingWork(const ModelSpec& model, const TrainingSetup& setup);
+ProgramWork WorkOfTraining(const ModelSpec& model, const TrainingSetup& setup);
 
 // Returns the shape of an operator as text, such as "4096 x 28672 x 8192" for a
 // product of m x n x k.

@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "astra-core/apps/physical/host_file.h"
 #include "astra-core/apps/physical/launcher.h"
+#include "astra-core/apps/physical/rank_environment.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/host_name.h"
 #include "astra-core/base/progress.h"
@@ -34,8 +35,6 @@
 
 namespace astra {
 namespace {
-
-constexpr std::string_view kThisHost = "127.0.0.1";
 
 // Returns the loopback address that `host` means; "" if it may be another host.
 std::string LoopbackOf(std::string_view host) {

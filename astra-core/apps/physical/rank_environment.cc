@@ -12,8 +12,6 @@
 namespace astra {
 namespace {
 
-constexpr std::string_view kThisHost = "127.0.0.1";
-
 // The variables of one launcher.
 struct Launcher {
   std::string_view name;         // Name of the launcher in messages.

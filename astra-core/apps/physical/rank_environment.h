@@ -13,6 +13,9 @@
 
 namespace astra {
 
+// The address under which a host reaches itself.
+inline constexpr std::string_view kThisHost = "127.0.0.1";
+
 // Returns the value of a variable; none if it is not set.
 using FindVariable =
     std::function<std::optional<std::string>(std::string_view)>;

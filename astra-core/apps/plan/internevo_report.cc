@@ -15,7 +15,6 @@ namespace {
 
 constexpr double kMs = 1e3;              // A second.
 constexpr double kGb = 1.0 / (1 << 30);  // A byte.
-constexpr double kBillion = 1e9;
 
 struct View {
   const EvoRequest& request;

@@ -87,7 +87,6 @@ absl::StatusOr<EvoModel> ModelOf(const CommandLine& flags,
   }
   // Names of models round their sizes: InternLM2 7B has 7.7 billion.
   constexpr double kTolerance = 0.2;
-  constexpr double kBillion = 1e9;
   const double size = ModelParameters(*config->model) / kBillion;
   if (std::abs(size / static_cast<double>(*billions) - 1) <= kTolerance) {
     return *config->model;
@@ -190,7 +189,6 @@ absl::StatusOr<EvoRequest> ReadEvoRequest(const CommandLine& flags) {
                          ReadPlannerCluster(flags, request.gpu, &words));
   ASTRA_RETURN_IF_ERROR(ReadNumbers(flags, request));
   request.profile = flags.value("profile");
-  constexpr double kBillion = 1e9;
   const std::string name = fmt::format(
       "internevo-{:.0f}b-{}-{}", ModelParameters(request.model) / kBillion,
       request.world, request.gpu.name);

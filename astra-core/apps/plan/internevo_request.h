@@ -18,6 +18,8 @@
 
 namespace astra {
 
+inline constexpr double kBillion = 1e9;  // Parameters are told in billions.
+
 struct EvoRequest {
   EvoModel model;
   int64_t seq_len = 0;

@@ -77,8 +77,8 @@ void AppendExperts(const LaunchJob& launch, OptionLines& lines, Notes& notes) {
   lines.Flag("moe-enable-deepep");
 }
 
-void AppendRecompute(const LaunchJob& launch, OptionLines& lines,
-                     Notes& notes) {
+void AppendMegatronRecompute(const LaunchJob& launch, OptionLines& lines,
+                             Notes& notes) {
   const RecomputeChoice& recompute = launch.layout.recompute;
   if (recompute.kind == Recompute::kSelective) {
     const RecomputeModules modules = launch.setup.recompute_modules;
@@ -133,7 +133,7 @@ std::vector<NamedFile> MegatronFiles(const LaunchJob& launch, Notes& notes) {
   lines.Number("global-batch-size", launch.setup.global_batch);
   lines.Flag("sequence-parallel", layout.sequence_parallel);
   AppendSharding(launch, lines);
-  AppendRecompute(launch, lines, notes);
+  AppendMegatronRecompute(launch, lines, notes);
   return {{"megatron.txt", lines.text()}};
 }
 

@@ -6,13 +6,12 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/command_line/option_reading.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
 namespace astra {
 namespace {
-
-constexpr int64_t kMost = int64_t{1} << 24;
 
 // Keeps the values between both bounds of "2..8"; `dots` is where ".." is.
 absl::Status KeepBetween(std::string_view what, const std::string& text,
@@ -20,10 +19,10 @@ absl::Status KeepBetween(std::string_view what, const std::string& text,
                          std::vector<int64_t>& values) {
   ASTRA_ASSIGN_OR_RETURN(
       const int64_t low,
-      ParseInteger(what, text.substr(0, dots), least, kMost));
+      ParseInteger(what, text.substr(0, dots), least, kMostCount));
   ASTRA_ASSIGN_OR_RETURN(
       const int64_t high,
-      ParseInteger(what, text.substr(dots + 2), least, kMost));
+      ParseInteger(what, text.substr(dots + 2), least, kMostCount));
   const std::vector<int64_t> all = values;
   std::erase_if(values, [&](int64_t v) { return v < low || v > high; });
   if (!values.empty()) return absl::OkStatus();
@@ -44,7 +43,7 @@ absl::Status ParseNumbers(std::string_view what, const std::string& text,
   const std::vector<std::string> pieces = absl::StrSplit(text, ',');
   for (const std::string& piece : pieces) {
     ASTRA_ASSIGN_OR_RETURN(const int64_t value,
-                           ParseInteger(what, piece, least, kMost));
+                           ParseInteger(what, piece, least, kMostCount));
     values.push_back(value);
   }
   std::sort(values.begin(), values.end());

@@ -11,6 +11,7 @@
 #include "astra-core/apps/plan/plan_report.h"
 #include "astra-core/base/append_format.h"
 #include "astra-core/base/csv_reader.h"
+#include "astra-core/base/units.h"
 #include "astra-core/pages/bar_chart.h"
 #include "astra-core/pages/html.h"
 #include "astra-core/pages/page.h"
@@ -227,16 +228,13 @@ std::string ChangesSection(absl::Span<const WhatIf> changes, Page& page) {
       continue;
     }
     const Plan& plan = *change.best;
-    constexpr double kBytesPerGib = 1 << 30;
     cells.insert(
         cells.end(),
         {fmt::format("{:.4f}", plan.seconds),
          fmt::format("{:.0f}", plan.tokens_per_second),
          fmt::format("{:.0f}", plan.tokens_per_second /
                                    static_cast<double>(change.num_gpus)),
-         fmt::format("{:.2f}",
-                     static_cast<double>(plan.reserved.count()) / kBytesPerGib),
-         change.layout});
+         fmt::format("{:.2f}", ToGib(plan.reserved)), change.layout});
   }
   std::string html = HtmlTable(
       "class=\"sortable\" aria-label=\"The best plan after a change\"",

@@ -2,16 +2,13 @@
 
 #include <cstddef>
 
+#include "astra-core/base/units.h"
 #include "astra-core/pages/scatter_text.h"
 #include "fmt/core.h"
 #include "workload/memory_timeline.h"
 
 namespace astra {
-namespace {
-
-constexpr double kBytesPerGib = 1 << 30;
-
-}  // namespace
+namespace {}  // namespace
 
 ScatterPlot PlotOfMemory(const SimaiPlannerOptions& options,
                          absl::Span<const Plan> plans) {
@@ -20,16 +17,13 @@ ScatterPlot PlotOfMemory(const SimaiPlannerOptions& options,
   plot.y_name = "reserved GiB";
   for (size_t i = 0; i < plans.size(); ++i) {
     const Plan& plan = plans[i];
-    const double gib =
-        static_cast<double>(plan.reserved.count()) / kBytesPerGib;
+    const double gib = ToGib(plan.reserved);
     plot.points.push_back(
         {plan.seconds, gib, plan.is_efficient, fmt::format("{}", i + 1),
          fmt::format("{}: {:.4f} s, {:.2f} GiB, {}", i + 1, plan.seconds, gib,
                      DescribeLayout(options.job, plan.estimate.layout))});
   }
-  const double limit =
-      options.job.gpu.memory_gb -
-      static_cast<double>(kDeviceOverhead.count()) / kBytesPerGib;
+  const double limit = options.job.gpu.memory_gb - ToGib(kDeviceOverhead);
   plot.limit = {limit,
                 fmt::format("{:.1f} GiB of a GPU can be reserved", limit)};
   return plot;

@@ -9,16 +9,13 @@
 #include "astra-core/apps/plan/launch_files.h"
 #include "astra-core/apps/plan/layout_cells.h"
 #include "astra-core/base/append_format.h"
+#include "astra-core/base/units.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
-
-constexpr double kGib = 1 << 30;
-
-double Gib(Bytes bytes) { return static_cast<double>(bytes.count()) / kGib; }
 
 void AppendCounts(const SimaiPlannerOptions& options,
                   const SearchResult& search, const PlanRuns& runs,
@@ -164,7 +161,7 @@ std::string DescribePlans(const SimaiPlannerOptions& options,
                  "{:>9.2f}  {}{}\n",
                  i + 1, plan.estimate.seconds, plan.seconds, closer,
                  plan.tokens_per_second, 100 * plan.utilisation,
-                 Gib(plan.allocated), Gib(plan.reserved),
+                 ToGib(plan.allocated), ToGib(plan.reserved),
                  DescribeLayout(options.job, plan.estimate.layout),
                  plan.is_efficient ? " *" : "");
   }
@@ -198,8 +195,8 @@ std::string PlansCsv(const SimaiPlannerOptions& options,
         plan.closer_seconds ? fmt::format("{:.6g}", *plan.closer_seconds) : "");
     AppendFormat(&csv, "{:.6g},{:.2f},{:.3f},{:.3f},{},\"{}\"",
                  plan.tokens_per_second, 100 * plan.utilisation,
-                 Gib(plan.allocated), Gib(plan.reserved), plan.fullest_stage,
-                 plan.peak);
+                 ToGib(plan.allocated), ToGib(plan.reserved),
+                 plan.fullest_stage, plan.peak);
     for (const double term : plan.terms) AppendFormat(&csv, ",{:.6g}", term);
     AppendFormat(&csv, ",{}\n", plan.is_efficient);
   }
@@ -241,8 +238,8 @@ std::string PlannerRunJson(const SimaiPlannerOptions& options,
     result["tokens_per_s_per_gpu"] =
         best.tokens_per_second / static_cast<double>(options.job.num_gpus());
     result["mfu"] = best.utilisation;
-    memory = {{"allocated_memory_gib", Gib(best.allocated)},
-              {"reserved_memory_gib", Gib(best.reserved)}};
+    memory = {{"allocated_memory_gib", ToGib(best.allocated)},
+              {"reserved_memory_gib", ToGib(best.reserved)}};
   }
   Json json = {{"program", "simai_planner"}, {"result", std::move(result)}};
   if (fits) {

@@ -10,14 +10,13 @@
 #include "astra-core/base/append_format.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "collectives/systems/system_library.h"
 #include "collectives/systems/system_spec.h"
 #include "fmt/core.h"
 
 namespace astra {
 namespace {
-
-constexpr double kBytesPerGib = 1 << 30;
 
 // A system with other links, as a file in the folder of the results.
 struct OtherSystem {
@@ -238,8 +237,7 @@ std::string WhatIfCsv(const std::vector<WhatIf>& changes) {
     const Plan& plan = *change.best;
     AppendFormat(&csv, "{},{},{:.6g},{:.6g},{:.3f},\"{}\",,{}\n", change.change,
                  change.num_gpus, plan.seconds, plan.tokens_per_second,
-                 static_cast<double>(plan.reserved.count()) / kBytesPerGib,
-                 change.layout, change.is_on_front);
+                 ToGib(plan.reserved), change.layout, change.is_on_front);
   }
   return csv;
 }

@@ -25,6 +25,7 @@
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "astra-core/command_line/command_line.h"
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/planner/plan_search.h"
@@ -37,7 +38,6 @@ namespace {
 std::string Conclusion(const SimaiPlannerOptions& options,
                        const SearchResult& search,
                        const std::vector<Plan>& plans) {
-  constexpr double kBytesPerGib = 1 << 30;
   if (!plans.empty()) {
     return fmt::format(
         "{} in {:.4f} s",

@@ -19,6 +19,7 @@
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/command_line/option_reading.h"
 #include "astra-core/planner/calculon/calculon_cost.h"
@@ -74,7 +75,6 @@ std::string NameOf(const std::array<CalculonFile, kNumFiles>& files) {
 // Returns run.json, with the metrics for sweeps that a search has, too.
 std::string RunJson(const CalculonInputs& inputs, const CalculonCost& cost) {
   constexpr double kPsPerSecond = 1e12;
-  constexpr double kBytesPerGib = 1 << 30;
   const CalculonExecution& execution = inputs.execution;
   const double tokens =
       cost.sample_rate * static_cast<double>(inputs.application.seq_size);

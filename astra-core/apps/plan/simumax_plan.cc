@@ -14,6 +14,7 @@
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/command_line/option_reading.h"
 #include "astra-core/planner/simumax/result_json.h"
@@ -24,7 +25,6 @@
 namespace astra {
 namespace {
 
-constexpr double kGib = 1 << 30;
 constexpr double kPercent = 100;
 
 absl::StatusOr<SimumaxPaths> ReadPaths(const std::string& value) {
@@ -90,9 +90,9 @@ std::string StagesTable(const SimumaxResult& result) {
         "  {:<13}{:>7} {:>12.4f} {:>12.4f} {:>8.4f} {:>8.4f} {:>10.4f} "
         "{:>9.4f}  {}\n",
         name, stage->layers, stage->cost.forward_ms(),
-        stage->cost.backward_ms(), states / kGib, stage->saved_bytes / kGib,
-        stage->peak_bytes() / kGib,
-        stage->peak_bytes() / result.files.strategy.memory_share / kGib,
+        stage->cost.backward_ms(), states / kBytesPerGib,
+        stage->saved_bytes / kBytesPerGib, stage->peak_bytes() / kBytesPerGib,
+        stage->peak_bytes() / result.files.strategy.memory_share / kBytesPerGib,
         stage->peak_path);
   }
   return text;

@@ -11,11 +11,7 @@
 #include "fmt/core.h"
 
 namespace astra {
-namespace {
-
-constexpr int64_t kMost = int64_t{1} << 24;
-
-}  // namespace
+namespace {}  // namespace
 
 absl::Status ReadServingPrecision(const CommandLine& flags, ServingJob& job) {
   constexpr std::string_view kNames[] = {"bfloat16",  "bf16",  "float16",
@@ -38,11 +34,11 @@ absl::Status ReadServingPrecision(const CommandLine& flags, ServingJob& job) {
 
 absl::Status ReadServingLayout(const CommandLine& flags, ServingJob& job) {
   const IntegerOption sizes[] = {
-      {"tp", &job.layout.tensor, kMost},
-      {"pp", &job.layout.pipeline, kMost},
-      {"ep", &job.layout.expert, kMost},
-      {"attention-dp", &job.layout.attention_ranks, kMost},
-      {"replicas", &job.replicas, kMost}};
+      {"tp", &job.layout.tensor, kMostCount},
+      {"pp", &job.layout.pipeline, kMostCount},
+      {"ep", &job.layout.expert, kMostCount},
+      {"attention-dp", &job.layout.attention_ranks, kMostCount},
+      {"replicas", &job.replicas, kMostCount}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
   ASTRA_RETURN_IF_ERROR(ReadServingPrecision(flags, job));
   if (!job.model.experts) {
@@ -72,9 +68,9 @@ absl::Status ReadServingEngine(const CommandLine& flags, ServingJob& job) {
   }
   ASTRA_RETURN_IF_ERROR(UseFacts(job));
   const IntegerOption sizes[] = {
-      {"max-num-batched-tokens", &job.options.max_batched_tokens, kMost},
-      {"max-num-seqs", &job.options.max_sequences, kMost},
-      {"num-gpu-blocks", &job.options.num_blocks, kMost}};
+      {"max-num-batched-tokens", &job.options.max_batched_tokens, kMostCount},
+      {"max-num-seqs", &job.options.max_sequences, kMostCount},
+      {"num-gpu-blocks", &job.options.num_blocks, kMostCount}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
   job.options.chunk_tokens = job.options.max_batched_tokens;
   return absl::OkStatus();

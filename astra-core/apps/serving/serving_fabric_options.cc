@@ -16,9 +16,8 @@ namespace {
 absl::StatusOr<std::optional<int64_t>> ReadGpu(const CommandLine& flags,
                                                std::string_view option) {
   if (!flags.has(option)) return std::nullopt;
-  constexpr int64_t kMost = int64_t{1} << 24;
   int64_t gpu = 0;
-  const IntegerOption place[] = {{option, &gpu, kMost}};
+  const IntegerOption place[] = {{option, &gpu, kMostCount}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, place));
   return gpu;
 }

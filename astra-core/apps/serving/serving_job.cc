@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "astra-core/serving/cache_memory.h"
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
@@ -13,11 +14,7 @@
 #include "topology/topology_file.h"
 
 namespace astra {
-namespace {
-
-constexpr double kBytesPerGib = 1 << 30;
-
-}  // namespace
+namespace {}  // namespace
 
 absl::StatusOr<std::optional<Topology>> TopologyOfJob(const ServingJob& job) {
   if (job.part != nullptr) return *job.part;
@@ -72,9 +69,8 @@ absl::Status UseFacts(ServingJob& job) {
   job.options = job.scheduler->defaults;
   job.options.block_tokens = facts.block_positions;
   job.options.chunked_prefill = facts.chunked_prefill;
-  const StepBudget* budget = facts.BudgetOf(
-      static_cast<double>(MemoryOf(job.gpu).count()) / kBytesPerGib,
-      job.gpu.architecture);
+  const StepBudget* budget =
+      facts.BudgetOf(ToGib(MemoryOf(job.gpu)), job.gpu.architecture);
   if (budget == nullptr) {
     return absl::InvalidArgumentError(
         fmt::format("the file of the engine {} has no budget for a {} of {} GB",

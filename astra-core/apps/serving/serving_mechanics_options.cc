@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "astra-core/command_line/option_reading.h"
 #include "astra-core/serving/cache_memory.h"
 #include "astra-core/serving/draft_times.h"
@@ -42,7 +43,6 @@ absl::Status ReadHostMemory(const CommandLine& flags, ServingJob& job) {
   constexpr double kMostGib = 1e6;
   constexpr double kMostRate = 1e6;
   constexpr double kLeastRate = 1e-3;
-  constexpr double kBytesPerGib = 1 << 30;
   constexpr double kPsPerByteAtGbps = 1e3;
   if (!flags.has("host-kv-gib")) {
     constexpr std::string_view kRate[] = {"host-kv-gbps"};

@@ -13,8 +13,6 @@
 namespace astra {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 24;
-
 constexpr std::string_view kPoolOptions[] = {
     "decode-tp",           "decode-pp",
     "decode-ep",           "decode-attention-dp",
@@ -48,14 +46,15 @@ absl::Status WithNearestTensor(const absl::Status& status,
 absl::Status ReadDecodeJob(const CommandLine& flags, ServingJob& job) {
   // The layout of the other pool holds where none of this pool is given.
   const IntegerOption sizes[] = {
-      {"decode-replicas", &job.replicas, kMost},
-      {"decode-tp", &job.layout.tensor, kMost},
-      {"decode-pp", &job.layout.pipeline, kMost},
-      {"decode-ep", &job.layout.expert, kMost},
-      {"decode-attention-dp", &job.layout.attention_ranks, kMost},
-      {"decode-max-num-batched-tokens", &job.options.max_batched_tokens, kMost},
-      {"decode-max-num-seqs", &job.options.max_sequences, kMost},
-      {"decode-num-gpu-blocks", &job.options.num_blocks, kMost}};
+      {"decode-replicas", &job.replicas, kMostCount},
+      {"decode-tp", &job.layout.tensor, kMostCount},
+      {"decode-pp", &job.layout.pipeline, kMostCount},
+      {"decode-ep", &job.layout.expert, kMostCount},
+      {"decode-attention-dp", &job.layout.attention_ranks, kMostCount},
+      {"decode-max-num-batched-tokens", &job.options.max_batched_tokens,
+       kMostCount},
+      {"decode-max-num-seqs", &job.options.max_sequences, kMostCount},
+      {"decode-num-gpu-blocks", &job.options.num_blocks, kMostCount}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
   job.options.chunk_tokens = job.options.max_batched_tokens;
   if (!job.model.experts) {
@@ -91,7 +90,7 @@ absl::Status ReadHandover(const CommandLine& flags, DecodePool& pool) {
     return Refuse(flags, kPlace, "there is no --topology");
   }
   int64_t gpu = 0;
-  const IntegerOption place[] = {{"decode-first-gpu", &gpu, kMost}};
+  const IntegerOption place[] = {{"decode-first-gpu", &gpu, kMostCount}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, place));
   pool.first_gpu = gpu;
   return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include "astra-core/apps/serving/serving_curve.h"
 #include "astra-core/apps/serving/serving_pools_report.h"
 #include "astra-core/base/append_format.h"
+#include "astra-core/base/units.h"
 #include "fmt/core.h"
 #include "nlohmann/json.hpp"
 #include "workload/serving/serving_tables.h"
@@ -17,12 +18,6 @@ namespace astra {
 namespace {
 
 constexpr double kMsPerPs = 1e-9;
-constexpr double kBytesPerGib = 1 << 30;
-
-double Gib(Bytes bytes) {
-  return static_cast<double>(bytes.count()) / kBytesPerGib;
-}
-
 using Json = nlohmann::ordered_json;
 
 // Returns what both sorts of run.json begin with.
@@ -184,7 +179,7 @@ std::string DescribeDeployment(const SimaiServingOptions& options) {
     AppendFormat(&page,
                  ", beside {:.2f} GiB of weights and {:.2f} GiB of workspace "
                  "on a GPU",
-                 Gib(options.room->weights), Gib(options.room->workspace));
+                 ToGib(options.room->weights), ToGib(options.room->workspace));
   }
   page += "\n";
   if (options.decode) AppendDecodePool(*options.decode, &page);

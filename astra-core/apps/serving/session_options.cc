@@ -10,13 +10,11 @@
 namespace astra {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 24;
-
 absl::Status ReadPrefixes(const CommandLine& flags, int64_t prompt_tokens,
                           SyntheticOptions& sessions) {
   const IntegerOption sizes[] = {
-      {"shared-prefix", &sessions.prefix_tokens, kMost},
-      {"prefix-groups", &sessions.prefix_groups, kMost}};
+      {"shared-prefix", &sessions.prefix_tokens, kMostCount},
+      {"prefix-groups", &sessions.prefix_groups, kMostCount}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
   if (sessions.prefix_tokens == 0) {
     constexpr std::string_view kGroups[] = {"prefix-groups"};

@@ -221,8 +221,6 @@ constexpr OptionSpec kOptions[] = {
      "same"},
 };
 
-constexpr int64_t kMost = int64_t{1} << 24;
-
 absl::Status ReadEngine(const CommandLine& flags,
                         SimaiServingOptions& options) {
   ServingJob& job = options.job;
@@ -265,9 +263,9 @@ absl::Status ReadSource(const CommandLine& flags,
       ASTRA_RETURN_IF_ERROR(Require(flags, name));
     }
   }
-  const IntegerOption sizes[] = {{"requests", &options.requests, kMost},
-                                 {"isl", &options.prompt_tokens, kMost},
-                                 {"osl", &options.output_tokens, kMost}};
+  const IntegerOption sizes[] = {{"requests", &options.requests, kMostCount},
+                                 {"isl", &options.prompt_tokens, kMostCount},
+                                 {"osl", &options.output_tokens, kMostCount}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
   if (!options.trace) {
     ASTRA_ASSIGN_OR_RETURN(
@@ -297,7 +295,7 @@ absl::Status ReadCapacityRate(const CommandLine& flags,
                               SimaiServingOptions& options) {
   options.points = {LoadPoint{}};
   if (!flags.has("rate")) return absl::OkStatus();
-  ASTRA_ASSIGN_OR_RETURN(options.points, ReadPoints(flags, kMost));
+  ASTRA_ASSIGN_OR_RETURN(options.points, ReadPoints(flags, kMostCount));
   if (options.points.size() == 1) return absl::OkStatus();
   return absl::InvalidArgumentError(fmt::format(
       "--rate is {}: expected one rate with --capacity", *flags.value("rate")));
@@ -316,7 +314,7 @@ absl::Status ReadLoad(const CommandLine& flags, SimaiServingOptions& options) {
         flags.has("rate") ? "--rate has no effect: --concurrency is given"
                           : "--rate or --concurrency is missing");
   }
-  ASTRA_ASSIGN_OR_RETURN(options.points, ReadPoints(flags, kMost));
+  ASTRA_ASSIGN_OR_RETURN(options.points, ReadPoints(flags, kMostCount));
   if (flags.has("concurrency")) {
     constexpr std::string_view kSeed[] = {"seed"};
     const bool draws = options.job.options.draft_tokens > 0 ||

@@ -18,7 +18,6 @@
 namespace astra {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 24;
 constexpr double kPsPerSecond = 1e12;
 
 absl::Status ReadSizingTrace(const CommandLine& flags, const ModelSpec& model,
@@ -114,7 +113,7 @@ absl::StatusOr<SizingLoad> ReadSizingLoad(const CommandLine& flags,
   SizingLoad load;
   if (flags.has("requests")) {
     int64_t count = 0;
-    const IntegerOption requests[] = {{"requests", &count, kMost}};
+    const IntegerOption requests[] = {{"requests", &count, kMostCount}};
     ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, requests));
     load.count = count;
   }
@@ -125,8 +124,9 @@ absl::StatusOr<SizingLoad> ReadSizingLoad(const CommandLine& flags,
   for (const std::string_view name : {"isl", "osl"}) {
     ASTRA_RETURN_IF_ERROR(Require(flags, name));
   }
-  const IntegerOption sizes[] = {{"isl", &load.lengths.prompt_tokens, kMost},
-                                 {"osl", &load.lengths.output_tokens, kMost}};
+  const IntegerOption sizes[] = {
+      {"isl", &load.lengths.prompt_tokens, kMostCount},
+      {"osl", &load.lengths.output_tokens, kMostCount}};
   ASTRA_RETURN_IF_ERROR(ReadIntegers(flags, sizes));
   if (load.lengths.output_tokens < 2) {
     return absl::InvalidArgumentError(

@@ -64,17 +64,15 @@ StartWeights WeightsRun::ClosedForm() {
 
 void WeightsRun::Describe(absl::Span<const TimePs> on_network,
                           std::string* page) const {
-  constexpr double kBytesPerGib = 1 << 30;
   const LoadFigures figures =
       FiguresOf(on_network.empty() ? times_ : on_network);
-  AppendFormat(
-      page,
-      "weights    {:.2f} GiB on a GPU; {} replica{} loaded from {} in "
-      "{:.3f} s in the mean, {:.3f} s at most\n",
-      static_cast<double>(places_.front().bytes.count()) / kBytesPerGib,
-      figures.replicas, figures.replicas == 1 ? "" : "s",
-      source_ == WeightSource::kStorage ? "storage" : "the first one",
-      figures.mean, figures.most);
+  AppendFormat(page,
+               "weights    {:.2f} GiB on a GPU; {} replica{} loaded from {} in "
+               "{:.3f} s in the mean, {:.3f} s at most\n",
+               ToGib(places_.front().bytes), figures.replicas,
+               figures.replicas == 1 ? "" : "s",
+               source_ == WeightSource::kStorage ? "storage" : "the first one",
+               figures.mean, figures.most);
 }
 
 void WeightsRun::AddTo(absl::Span<const TimePs> on_network,

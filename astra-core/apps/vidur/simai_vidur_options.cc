@@ -16,7 +16,6 @@
 namespace astra {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 24;
 constexpr double kMostFactor = 1e6;
 constexpr std::string_view kPredictor =
     "random-forrest-execution-time-predictor-config-";
@@ -33,7 +32,7 @@ class PartReader {
 
   PartReader& Integer(std::string_view field, int64_t* value, int64_t min = 1) {
     if (!status_.ok()) return *this;
-    const auto read = flags_.integer(NameOf(field), *value, min, kMost);
+    const auto read = flags_.integer(NameOf(field), *value, min, kMostCount);
     status_ = read.status();
     if (read.ok()) *value = *read;
     return *this;
@@ -119,7 +118,7 @@ absl::Status ReadReplica(const CommandLine& flags, SimaiVidurOptions& options) {
   }
   constexpr std::string_view kReplicas = "cluster-config-num-replicas";
   ASTRA_ASSIGN_OR_RETURN(options.replicas,
-                         flags.integer(kReplicas, 1, 1, kMost));
+                         flags.integer(kReplicas, 1, 1, kMostCount));
   constexpr std::string_view kRouter = "global-scheduler-config-type";
   if (options.replicas == 1) {
     ASTRA_RETURN_IF_ERROR(Refuse(flags, {&kRouter, 1}, "there is 1 replica"));
@@ -134,7 +133,7 @@ absl::Status ReadReplica(const CommandLine& flags, SimaiVidurOptions& options) {
                "of requests it is --synthetic_request_generator_config_seed"));
   }
   ASTRA_ASSIGN_OR_RETURN(const int64_t seed,
-                         flags.integer(kSeed, 42, 0, kMost));
+                         flags.integer(kSeed, 42, 0, kMostCount));
   options.seed = static_cast<uint64_t>(seed);
   return absl::OkStatus();
 }

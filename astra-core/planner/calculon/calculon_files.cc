@@ -12,6 +12,7 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "astra-core/base/yaml_reader.h"
 #include "astra-core/planner/calculon/calculon_rules.h"
 #include "fmt/core.h"
@@ -223,13 +224,12 @@ class SystemReader {
   }
 
   CalculonMemory ReadMemory(YamlFields& system, std::string_view key) {
-    constexpr double kGib = 1 << 30;
     constexpr double kGiga = 1e9;
     constexpr double kMega = 1e6;
     YamlFields fields = Part(system, key, "the system");
     WarnOfOthers(file_, fields, kMemoryKeys, warnings_);
     CalculonMemory memory;
-    memory.capacity = fields.Number("GiB", 0, kMostNumber) * kGib;
+    memory.capacity = fields.Number("GiB", 0, kMostNumber) * kBytesPerGib;
     memory.rate.peak = Positive(fields, "GBps") * kGiga;
     memory.rate.steps = ReadSteps(fields, "MB_efficiency", kMega);
     return memory;

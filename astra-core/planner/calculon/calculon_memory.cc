@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "astra-core/planner/calculon/calculon_schedule.h"
 #include "fmt/core.h"
 
@@ -61,8 +62,6 @@ CalculonSpaces OffloadedSpaces(const CalculonInputs& inputs,
   return spaces;
 }
 
-constexpr double kGib = 1 << 30;
-
 absl::Status CheckTier(const CalculonSpace& space, std::string_view name,
                        double capacity, double needed) {
   if (needed <= capacity) return absl::OkStatus();
@@ -72,10 +71,10 @@ absl::Status CheckTier(const CalculonSpace& space, std::string_view name,
       "offloading, a processor has {:.2f} GiB of weights, {:.2f} of "
       "activations, {:.2f} of checkpoints, {:.2f} and {:.2f} of gradients of "
       "activations and weights, and {:.2f} of the optimizer",
-      name, capacity / kGib, needed / kGib, whole.weights / kGib,
-      whole.activations / kGib, whole.checkpoints / kGib,
-      whole.activation_grads / kGib, whole.weight_grads / kGib,
-      whole.optimizer_state / kGib));
+      name, capacity / kBytesPerGib, needed / kBytesPerGib,
+      whole.weights / kBytesPerGib, whole.activations / kBytesPerGib,
+      whole.checkpoints / kBytesPerGib, whole.activation_grads / kBytesPerGib,
+      whole.weight_grads / kBytesPerGib, whole.optimizer_state / kBytesPerGib));
 }
 
 }  // namespace

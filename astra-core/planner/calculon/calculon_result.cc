@@ -3,13 +3,12 @@
 #include <string_view>
 
 #include "astra-core/base/append_format.h"
+#include "astra-core/base/units.h"
 #include "fmt/core.h"
 #include "nlohmann/json.hpp"
 
 namespace astra {
 namespace {
-
-constexpr double kGib = 1 << 30;
 
 using Statistics = std::vector<CalculonStatistic>;
 
@@ -184,16 +183,17 @@ std::string DescribeCalculon(const CalculonInputs& inputs,
                100 * cost.total_efficiency, 100 * cost.compute_efficiency,
                100 * cost.system_efficiency, cost.sample_rate);
   const CalculonSpaces& whole = cost.space.whole;
-  AppendFormat(&text,
-               "\nmemory of a processor in GiB\n"
-               "  weights gradients optimizer activations checkpoints "
-               "act. gradients     mem1     mem2\n"
-               "  {:>7.2f} {:>9.2f} {:>9.2f} {:>11.2f} {:>11.2f} {:>14.2f} "
-               "{:>8.2f} {:>8.2f}\n",
-               whole.weights / kGib, whole.weight_grads / kGib,
-               whole.optimizer_state / kGib, whole.activations / kGib,
-               whole.checkpoints / kGib, whole.activation_grads / kGib,
-               cost.space.tier1 / kGib, cost.space.tier2 / kGib);
+  AppendFormat(
+      &text,
+      "\nmemory of a processor in GiB\n"
+      "  weights gradients optimizer activations checkpoints "
+      "act. gradients     mem1     mem2\n"
+      "  {:>7.2f} {:>9.2f} {:>9.2f} {:>11.2f} {:>11.2f} {:>14.2f} "
+      "{:>8.2f} {:>8.2f}\n",
+      whole.weights / kBytesPerGib, whole.weight_grads / kBytesPerGib,
+      whole.optimizer_state / kBytesPerGib, whole.activations / kBytesPerGib,
+      whole.checkpoints / kBytesPerGib, whole.activation_grads / kBytesPerGib,
+      cost.space.tier1 / kBytesPerGib, cost.space.tier2 / kBytesPerGib);
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "astra-core/base/units.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -10,7 +11,6 @@ namespace {
 
 constexpr double kMsPerSecond = 1e3;
 constexpr double kUsPerMs = 1e3;
-constexpr double kGib = 1 << 30;
 constexpr int64_t kUsualNode = 8;  // GPUs of the nodes that SimuMax measured.
 constexpr std::string_view kBetweenNodes = "inter_node";
 constexpr std::string_view kWithinNode = "high_intra_node";
@@ -83,7 +83,8 @@ double SimumaxCosts::MemoryMs(std::string_view name, double bytes) {
   const double efficiency = Checked(
       bandwidth.efficiency,
       fmt::format("accelerator.bandwidth.{}.efficient_factor", found->first));
-  return bytes / (bandwidth.gib_per_second * kGib * efficiency) * kMsPerSecond +
+  return bytes / (bandwidth.gib_per_second * kBytesPerGib * efficiency) *
+             kMsPerSecond +
          bandwidth.latency_us / kUsPerMs;
 }
 
@@ -260,9 +261,9 @@ SimumaxCost SimumaxCosts::Of(const SimumaxTransfer& transfer) {
   }
   SimumaxNetRecord record =
       RecordOf(transfer, network->second, operation->second);
-  const double ms =
-      record.bytes / (record.real_gib_per_second * kGib) * kMsPerSecond +
-      (record.latency_us + record.fixed_latency_us) / kUsPerMs;
+  const double ms = record.bytes / (record.real_gib_per_second * kBytesPerGib) *
+                        kMsPerSecond +
+                    (record.latency_us + record.fixed_latency_us) / kUsPerMs;
   record.us = ms * kUsPerMs;
   networks_[std::string(transfer.op)][std::string(transfer.stage)] = record;
   return {.net_ms = ms};

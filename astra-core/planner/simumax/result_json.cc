@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "astra-core/base/units.h"
 #include "astra-core/planner/simumax/compute_json.h"
 #include "astra-core/planner/simumax/result_parts.h"
 #include "fmt/core.h"
@@ -156,7 +157,6 @@ std::vector<NamedFile> SimumaxResultFiles(const SimumaxResult& result) {
 
 std::string SimumaxRunJson(const SimumaxResult& result) {
   constexpr double kPsPerMs = 1e9;
-  constexpr double kBytesPerGib = 1 << 30;
   const SimumaxStrategy& strategy = result.files.strategy;
   const double gib = PeakBytes(result) / kBytesPerGib;
   return TextOf(

@@ -17,7 +17,7 @@ double D(TimePs time) { return static_cast<double>(time.count()); }
 // Returns when the last of `messages` arrives on an idle network.
 TimePs TimeOn(NetworkBackend& network,
               absl::Span<const FabricMessage> messages) {
-  constexpr TimePs kNever(std::numeric_limits<int64_t>::max() / 2);
+  constexpr TimePs kTooLate(std::numeric_limits<int64_t>::max() / 2);
   uint32_t id = 0;
   for (const FabricMessage& message : messages) {
     network.Send({.id = MessageId(id++),
@@ -29,8 +29,8 @@ TimePs TimeOn(NetworkBackend& network,
   std::vector<MessageId> arrived;
   for (size_t missing = messages.size(); missing > 0;) {
     arrived.clear();
-    network.AdvanceTo(kNever, &arrived);
-    if (arrived.empty()) return kNever;  // There is no way.
+    network.AdvanceTo(kTooLate, &arrived);
+    if (arrived.empty()) return kTooLate;  // There is no way.
     missing -= arrived.size();
   }
   return network.now();

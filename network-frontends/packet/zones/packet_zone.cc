@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "astra-core/base/units.h"
 #include "network-frontends/packet/connections.h"
 #include "network-frontends/packet/deliveries.h"
 #include "network-frontends/packet/departures.h"

@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "astra-core/base/units.h"
+
 namespace astra {
 
 ZonedPacketNetwork::ZonedPacketNetwork(const Topology& topology,

@@ -1,8 +1,8 @@
 #include "astra-core/engine/flow_carrier.h"
 
-#include <limits>
 #include <vector>
 
+#include "astra-core/base/units.h"
 #include "network-frontends/analytical/analytical_backend.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_clusters.h"
@@ -13,8 +13,6 @@ namespace {
 using ::astra::testing::FullMesh;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr TimePs kNever(std::numeric_limits<int64_t>::max());
 
 // Three GPUs at 1 GB/s, without delay: 1000 bytes take 1 us.
 class FlowCarrierTest : public ::testing::Test {

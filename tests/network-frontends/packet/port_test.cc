@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory_resource>
 
+#include "astra-core/base/units.h"
 #include "network-frontends/packet/huge_pages.h"
 #include "tests/testing/matchers.h"
 

@@ -82,8 +82,8 @@ TEST(TrainingFlopsPerTokenTest, CountsSmallLlama) {
 }
 
 // 4 sequences of 32 positions.
-TEST(TrainingWorkTest, IsThatOfTheGlobalBatch) {
-  const ProgramWork work = TrainingWork(SmallLlama(), SmallSetup());
+TEST(WorkOfTrainingTest, IsThatOfTheGlobalBatch) {
+  const ProgramWork work = WorkOfTraining(SmallLlama(), SmallSetup());
   EXPECT_EQ(work.tokens, 128);
   EXPECT_EQ(work.model_flops, 128.0 * (6 * (254528 - 32768) + 6 * 4 * 64 * 32));
 }

@@ -124,9 +124,10 @@ TEST(TimedProgramTest, SaysScheduleGpuAndWork) {
   gpu.memory_gb = 80;
   gpu.peak_tflops = {60, 989.4, 1979};
   gpu.calibration.communication_slowdown = 0.125;
-  const Program program = ValueOrDie(TimeProgram(
-      ValueOrDie(TrainingBlueprint(SmallLlama(), setup)), ModuleTimes(time),
-      ProgramGpuOf(gpu, Precision::kBf16), TrainingWork(SmallLlama(), setup)));
+  const Program program = ValueOrDie(
+      TimeProgram(ValueOrDie(TrainingBlueprint(SmallLlama(), setup)),
+                  ModuleTimes(time), ProgramGpuOf(gpu, Precision::kBf16),
+                  WorkOfTraining(SmallLlama(), setup)));
   EXPECT_EQ(program.schedule(), ScheduleNamed("zb-v"));
   EXPECT_EQ(program.sizes().virtual_stages, 2);
   EXPECT_EQ(program.stage(0).runs.back().chunk, 1);

@@ -11,6 +11,7 @@
 
 #include "absl/types/span.h"
 #include "astra-core/base/random.h"
+#include "astra-core/base/units.h"
 #include "network-frontends/packet/packet_backend.h"
 #include "network-frontends/packet/packet_setup.h"
 #include "network-frontends/packet/zones/zoning.h"
@@ -22,7 +23,6 @@ namespace astra {
 namespace {
 
 constexpr uint32_t kNumAnswers = 3;
-constexpr TimePs kNever(INT64_MAX);
 
 // Returns the answer to a message: the node at which it arrived sends to one
 // that a hash chooses. None once there were kNumAnswers in a row.
