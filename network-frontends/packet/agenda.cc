@@ -1,13 +1,17 @@
 #include "network-frontends/packet/agenda.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace astra {
 
-bool Agenda::HasLaterUntil(int64_t limit_ps) const {
-  if (!far_.empty() && far_.top().time_ps <= limit_ps) return true;
-  return num_linked_ > 0 && NextBucket() << kBucketBits <= limit_ps;
+int64_t Agenda::NotBefore() const {
+  if (open_next_ < open_end_) return Unpack(open_[open_next_]).time_ps;
+  int64_t first = std::numeric_limits<int64_t>::max();
+  if (!far_.empty()) first = far_.top().time_ps;
+  if (num_linked_ == 0) return first;
+  return std::min(first, NextBucket() << kBucketBits);
 }
 
 // Adds an entry that the wheel cannot hold: for the open bucket or an earlier

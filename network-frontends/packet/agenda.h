@@ -62,8 +62,13 @@ class Agenda {
   // Returns whether next() may be at `limit_ps` or before; false if there is no
   // entry. If not, no bucket that lies later is opened.
   bool HasUntil(int64_t limit_ps) const {
-    return open_next_ < open_end_ || HasLaterUntil(limit_ps);
+    return open_next_ < open_end_ || (!empty() && NotBefore() <= limit_ps);
   }
+
+  // Returns when next() is at the earliest, which is at most 2 ns before it. It
+  // opens no bucket, so that entries may still be pushed before next() at no
+  // cost. Requires !empty().
+  int64_t NotBefore() const;
 
   // Returns the earliest entry. Requires !empty().
   Entry next() {
@@ -134,7 +139,6 @@ class Agenda {
             static_cast<uint32_t>(packed)};
   }
 
-  bool HasLaterUntil(int64_t limit_ps) const;
   void PushAside(const Entry& entry);
   uint32_t AddChunk(size_t slot);
   void MakeRoom(size_t count) {

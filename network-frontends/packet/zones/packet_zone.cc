@@ -89,8 +89,10 @@ TimePs PacketZone::HandOver(absl::Span<Mailbox> mailboxes) {
     mailboxes[i].opened.swap(news_[i].opened);
     mailboxes[i].sent.swap(news_[i].sent);
   }
-  Agenda& agenda = parts_.events.agenda();
-  TimePs next = agenda.empty() ? kNever : TimePs(agenda.next().time_ps);
+  // To look at the next event would open its bucket, and what arrives before it
+  // would take a slow way.
+  const Agenda& agenda = parts_.events.agenda();
+  TimePs next = agenda.empty() ? kNever : TimePs(agenda.NotBefore());
   for (const LinkId link : links_out_) {
     const ZoneId zone = ZoneOf(parts_.ports[link].target);
     next = std::min(next, HandOverLink(link, &mailboxes[zone.index()]));

@@ -47,8 +47,8 @@ class PacketZone final : public NetworkBackend {
   }
 
   // Fills the mailbox of each zone with what has happened since the last call
-  // and concerns it. Returns the first instant at which something may happen
-  // in any zone because of what is now in mailboxes or in this zone.
+  // and concerns it. Returns an instant before which nothing happens in any
+  // zone because of what is now in mailboxes or in this zone.
   TimePs HandOver(absl::Span<Mailbox> mailboxes);
 
   // Takes in what another zone has handed over.

@@ -63,6 +63,18 @@ TEST(AgendaTest, WhatComesBeforeTheEntryThatWasLookedAtIsNext) {
   }
 }
 
+TEST(AgendaTest, WhatIsDueAtTheEarliestIsToldWithoutOpeningABucket) {
+  for (const int64_t far : {3 * kBucketPs + 7, kWheelPs / 2, 3 * kWheelPs}) {
+    Agenda agenda;
+    agenda.Push(far, 1);
+    EXPECT_LE(agenda.NotBefore(), far);
+    EXPECT_GT(agenda.NotBefore(), far - kBucketPs);
+    EXPECT_EQ(agenda.num_opened(), 0u);
+    EXPECT_EQ(agenda.next().time_ps, far);
+    EXPECT_EQ(agenda.NotBefore(), far);
+  }
+}
+
 TEST(AgendaTest, FarEntriesComeBetweenNearOnes) {
   Agenda agenda;
   agenda.Push(kWheelPs + 300, 1);  // Far, as seen from 0.
