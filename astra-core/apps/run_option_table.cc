@@ -115,7 +115,7 @@ constexpr OptionSpec kOptions[] = {
      "with --accelerate bounded: by how much of its time a collective may end "
      "too early or too late, 0 to 20 (default 1)"},
     {"threads", "t", "N", "Run",
-     "1 (default) to 1024; the results are the same, and so is the time"},
+     "1 (default) to 1024, for commands of SimAI: without effect"},
     {"estimate", "", "", "Run",
      "print how much there is to simulate, and how long it may take, and stop"},
     {"force", "", "", "Run",

@@ -442,6 +442,13 @@ TEST_F(SimaiSimulatorTest, EstimatesWithoutRunning) {
   EXPECT_THAT(folder_.Names(), ElementsAre("t.txt", "w.txt"));
 }
 
+TEST_F(SimaiSimulatorTest, WarnsOfThreads) {
+  EXPECT_THAT(Simulate("-w w.txt -n t.txt -t 8").error,
+              HasSubstr("simai_simulator: warning: --threads 8 has no effect: "
+                        "an iteration uses one core, and simai_sweep runs "
+                        "several at once\n"));
+}
+
 TEST_F(SimaiSimulatorTest, RefusesWhatItCannotUse) {
   ExpectRefused("", "--workload is missing: give a workload file with -w");
   ExpectRefused("-w w.txt",
