@@ -17,6 +17,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -386,6 +387,48 @@ TEST_P(CollectiveContractTest, TheStepsMoveTheSameBytes) {
           << pair.first.index() << " to " << pair.second.index();
     }
   });
+}
+
+// A round has as many flows of each member as the next, between the same two
+// and over the same channel. Of the longest rounds, what waits for the later
+// flow is what waits for the earlier one, a round later.
+std::string CheckRounds(const FlowGraph& graph, uint64_t per_round) {
+  const bool is_longest = per_round == graph.flows_per_round().front();
+  if (per_round == 0 || graph.num_flows() % per_round != 0) return "a part";
+  const uint64_t num_rounds = graph.num_flows() / per_round;
+  for (uint32_t i = 0; i < graph.num_members(); ++i) {
+    if (graph.num_flows_of(GroupRank(i)) % num_rounds != 0) return "members";
+  }
+  std::vector<FlowId> dependents, later;
+  for (uint64_t i = 0; i + per_round < graph.num_flows(); ++i) {
+    const Flow flow = graph.flow(FlowId(i));
+    const Flow next = graph.flow(FlowId(i + per_round));
+    if (std::tie(flow.source, flow.target, flow.channel) !=
+        std::tie(next.source, next.target, next.channel)) {
+      return fmt::format("flow {} goes elsewhere", i);
+    }
+    if (!is_longest) continue;
+    dependents.clear();
+    later.clear();
+    graph.AppendDependents(FlowId(i), &dependents);
+    graph.AppendDependents(FlowId(i + per_round), &later);
+    for (const FlowId id : later) {
+      const FlowId moved(id.index() - per_round);
+      if (!std::count(dependents.begin(), dependents.end(), moved)) {
+        return fmt::format("nothing waits for flow {} like flow {}", i, id);
+      }
+    }
+  }
+  return "";
+}
+
+TEST_P(CollectiveContractTest, RoundsConsistOfTheSameFlows) {
+  ForEachCase(false,
+              [](const CollectiveRequest&, const FlowGraph& graph, uint32_t) {
+                for (const uint64_t per_round : graph.flows_per_round()) {
+                  EXPECT_EQ(CheckRounds(graph, per_round), "");
+                }
+              });
 }
 
 INSTANTIATE_TEST_SUITE_P(
