@@ -8,7 +8,6 @@
 #include "workload/memory_timeline.h"
 
 namespace astra {
-namespace {}  // namespace
 
 ScatterPlot PlotOfMemory(const SimaiPlannerOptions& options,
                          absl::Span<const Plan> plans) {

@@ -11,7 +11,6 @@
 #include "fmt/core.h"
 
 namespace astra {
-namespace {}  // namespace
 
 absl::Status ReadServingPrecision(const CommandLine& flags, ServingJob& job) {
   constexpr std::string_view kNames[] = {"bfloat16",  "bf16",  "float16",

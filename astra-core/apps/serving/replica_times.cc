@@ -1,10 +1,14 @@
 #include "astra-core/apps/serving/replica_times.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/run_inputs.h"
+#include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
@@ -23,6 +27,20 @@ absl::StatusOr<SystemSpec> SystemOf(const ServingJob& job,
   return SystemOfJob(job);
 }
 
+// Two pools may have the same GPU on the same topology.
+void WarnOfGpu(const ServingJob& job, const Topology& topology,
+               Warnings* warnings) {
+  const bool is_given = job.part == nullptr && job.topology_file.has_value();
+  if (!is_given || MayHaveGpu(topology, job.gpu.name)) return;
+  std::string text =
+      fmt::format("--gpu-type is {}, but {} has {}", Quoted(job.gpu.name),
+                  *job.topology_file, Quoted(topology.gpu_type()));
+  if (std::find(warnings->begin(), warnings->end(), text) != warnings->end()) {
+    return;
+  }
+  warnings->push_back(std::move(text));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ReplicaTimes>> ReplicaTimes::Create(
@@ -38,6 +56,7 @@ absl::StatusOr<std::unique_ptr<ReplicaTimes>> ReplicaTimes::Create(
                       *job.topology_file, topology->num_gpus(), job.replicas,
                       job.layout.num_gpus(), job.num_gpus()));
     }
+    WarnOfGpu(job, *topology, warnings);
   }
   ASTRA_ASSIGN_OR_RETURN(SystemSpec system, SystemOf(job, topology));
   if (!topology) {

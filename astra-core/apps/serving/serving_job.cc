@@ -14,7 +14,6 @@
 #include "topology/topology_file.h"
 
 namespace astra {
-namespace {}  // namespace
 
 absl::StatusOr<std::optional<Topology>> TopologyOfJob(const ServingJob& job) {
   if (job.part != nullptr) return *job.part;

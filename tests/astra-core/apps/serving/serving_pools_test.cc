@@ -2,10 +2,12 @@
 
 #include <string>
 
+#include "astra-core/apps/serving/replica_times.h"
 #include "astra-core/apps/serving/serving_compare.h"
 #include "astra-core/apps/serving/serving_setup.h"
 #include "astra-core/apps/serving/simai_serving_options.h"
 #include "tests/testing/command_lines.h"
+#include "tests/testing/files.h"
 #include "tests/testing/matchers.h"
 
 namespace astra {
@@ -39,6 +41,26 @@ TEST(ServingPoolsTest, ThePoolThatDecodesTakesOverWhatIsNotGiven) {
   EXPECT_GT(decode.options.num_blocks, 77);
   EXPECT_EQ(options.num_gpus(), 14);
   EXPECT_FALSE(options.decode->is_layerwise);
+}
+
+TEST(ReplicaTimesTest, WarnsOfAnotherGpuInTheTopology) {
+  const std::string file =
+      testing::SourcePath("inputs/topologies/one_server_8_h100.txt");
+  const auto warnings_of = [&](const std::string& gpu) {
+    const SimaiServingOptions options = ValueOrDie(ReadSimaiServingOptions(
+        ValueOrDie(ParseArguments(SimaiServingOptionSpecs(),
+                                  "-m llama3-8b --tp 8 --requests 1 --isl 128 "
+                                  "--osl 16 --concurrency 1 -n " +
+                                      file + " --gpu " + gpu))));
+    Warnings warnings;
+    for (int i = 0; i < 2; ++i) {
+      ValueOrDie(ReplicaTimes::Create(options.job, &warnings));
+    }
+    return warnings;
+  };
+  EXPECT_EQ(warnings_of("A100"), Warnings({"--gpu-type is \"A100\", but " +
+                                           file + " has \"H100\""}));
+  EXPECT_EQ(warnings_of("H100"), Warnings());
 }
 
 TEST(ServingPoolsTest, SaysWhatIsWrong) {
