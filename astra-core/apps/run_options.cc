@@ -468,12 +468,6 @@ absl::StatusOr<RunOptions> ReadRunOptions(const RunDefaults& defaults,
   ASTRA_RETURN_IF_ERROR(ReadModel(defaults, flags, variables, options));
   ASTRA_ASSIGN_OR_RETURN(options.num_threads,
                          flags.integer("threads", 1, 1, kMaxThreads));
-  if (options.num_threads > 1) {
-    options.warnings.push_back(fmt::format(
-        "--threads {} has no effect: an iteration uses one core, and "
-        "simai_sweep runs several at once",
-        options.num_threads));
-  }
   ASTRA_RETURN_IF_ERROR(CheckEstimate(flags));
   options.estimate = flags.has("estimate");
   options.force = flags.has("force");

@@ -17,6 +17,7 @@
 #include "astra-core/engine/simulation_setting.h"
 #include "astra-core/results/columns.h"
 #include "astra-core/run/run.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {
@@ -36,6 +37,13 @@ absl::Status RunCommand(const RunDefaults& defaults, int argc,
   ASTRA_ASSIGN_OR_RETURN(
       const RunOptions options,
       ReadRunOptions(defaults, flags, SimaiVariablesOfProcess()));
+  // It is no warning of the run, whose files are the same for any number.
+  if (options.num_threads > 1) {
+    log.Report(
+        {fmt::format("--threads {} has no effect: an iteration uses one "
+                     "core, and simai_sweep runs several at once",
+                     options.num_threads)});
+  }
   Warnings warnings = options.warnings;
   warnings.insert(warnings.end(), options.environment.warnings.begin(),
                   options.environment.warnings.end());

@@ -58,8 +58,9 @@ TEST(ReplicaTimesTest, WarnsOfAnotherGpuInTheTopology) {
     }
     return warnings;
   };
-  EXPECT_EQ(warnings_of("A100"), Warnings({"--gpu-type is \"A100\", but " +
-                                           file + " has \"H100\""}));
+  EXPECT_EQ(warnings_of("A100"),
+            Warnings({"--gpu-type is \"a100-sxm-80gb\", but " + file +
+                      " has \"H100\""}));
   EXPECT_EQ(warnings_of("H100"), Warnings());
 }
 
