@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
         "-m llama3-8b --gpu H100 --gpus 16 --global-batch 64 --seq-length 8192 "
         "--framework fsdp --candidates 30",
         "-m llama2-70b --gpu H100 --gpus 64 --global-batch 128 --seq-length "
-        "4096 --framework megatron-core",
+        "4096 --framework megatron-core --candidates 30",
         "-m llama3-8b --gpu H100 --gpus 16 --global-batch 64 --seq-length 8192 "
         "--framework torchtitan --pp 2,4 --candidates 30",
         "-m llama3-70b --gpu H100 --gpus 64 --global-batch 128 --seq-length "
