@@ -9,6 +9,7 @@
 
 #include "astra-core/apps/json_parts.h"
 #include "astra-core/base/parse.h"
+#include "astra-core/base/units.h"
 #include "astra-core/base/yaml_reader.h"
 #include "astra-core/command_line/version.h"
 #include "astra-core/engine/work_rates.h"
@@ -163,25 +164,22 @@ Json IterationJson(const Program* program, const SimulationResult& result,
 }
 
 Json MemoryJson(const Explanation& explanation) {
-  const auto gib = [](Bytes bytes) {
-    return static_cast<double>(bytes.count()) / 0x1p30;
-  };
   const StageMemory& most = LargestOf(explanation.memory);
   Bytes reserved;
   for (const StageMemory& stage : explanation.memory) {
     reserved = std::max(reserved, ReservedMemory(stage));
   }
   Json json = {{"stage", most.stage},
-               {"allocated_memory_gib", gib(most.peak())},
-               {"reserved_memory_gib", gib(reserved)},
-               {"weights_gib", gib(most.weights)},
-               {"gradients_gib", gib(most.gradients)},
-               {"optimizer_gib", gib(most.optimizer)},
-               {"saved_gib", gib(most.saved)},
-               {"workspace_gib", gib(most.workspace)},
-               {"kv_cache_gib", gib(most.cache)}};
+               {"allocated_memory_gib", ToGib(most.peak())},
+               {"reserved_memory_gib", ToGib(reserved)},
+               {"weights_gib", ToGib(most.weights)},
+               {"gradients_gib", ToGib(most.gradients)},
+               {"optimizer_gib", ToGib(most.optimizer)},
+               {"saved_gib", ToGib(most.saved)},
+               {"workspace_gib", ToGib(most.workspace)},
+               {"kv_cache_gib", ToGib(most.cache)}};
   if (explanation.gpu_memory != Bytes(0)) {
-    json["gpu_memory_gib"] = gib(explanation.gpu_memory);
+    json["gpu_memory_gib"] = ToGib(explanation.gpu_memory);
     json["fits"] = most.peak() <= explanation.gpu_memory;
   }
   return json;

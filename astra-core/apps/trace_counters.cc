@@ -138,8 +138,7 @@ int64_t AddMemory(const Program& program,
     TimePs now;
     int64_t bytes = 0;
     const auto add = [&] {
-      events.Counter(process, name, now,
-                     {{"GiB", static_cast<double>(bytes) / 0x1p30}});
+      events.Counter(process, name, now, {{"GiB", ToGib(Bytes(bytes))}});
     };
     for (const MemoryEvent& change : changes.events) {
       const TimePs time = computations.TimeOf(change, now);
