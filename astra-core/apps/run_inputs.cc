@@ -76,6 +76,14 @@ bool MayHaveGpu(const Topology& topology, std::string_view gpu) {
   return IsGpuType(type, gpu);
 }
 
+std::optional<std::string> OtherGpus(std::string_view gpu,
+                                     const std::string& file,
+                                     const Topology& topology) {
+  if (MayHaveGpu(topology, gpu)) return std::nullopt;
+  return fmt::format("--gpu-type is {}, but {} has {}", Quoted(gpu), file,
+                     Quoted(topology.gpu_type()));
+}
+
 absl::Status CheckSameGpuType(const std::string& workload_file,
                               const Program& program,
                               const std::string& cluster,

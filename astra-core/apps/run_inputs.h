@@ -4,6 +4,7 @@
 #ifndef ASTRA_CORE_APPS_RUN_INPUTS_H_
 #define ASTRA_CORE_APPS_RUN_INPUTS_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,12 @@ absl::Status CheckSameGpus(const std::string& workload_file,
 // Returns whether the GPUs of `topology` are of the type `gpu`. It is true of a
 // topology that does not say which GPUs it has.
 bool MayHaveGpu(const Topology& topology, std::string_view gpu);
+
+// Returns what to say where the topology of a file has other GPUs than
+// --gpu-type names; nothing if it may have these.
+std::optional<std::string> OtherGpus(std::string_view gpu,
+                                     const std::string& file,
+                                     const Topology& topology);
 
 // Checks that the program and the topology name the same GPU, since the times
 // of a program hold for one GPU. A difference between two named GPUs is an

@@ -8,7 +8,6 @@
 
 #include "absl/status/status.h"
 #include "astra-core/apps/run_inputs.h"
-#include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
@@ -30,15 +29,14 @@ absl::StatusOr<SystemSpec> SystemOf(const ServingJob& job,
 // Two pools may have the same GPU on the same topology.
 void WarnOfGpu(const ServingJob& job, const Topology& topology,
                Warnings* warnings) {
-  const bool is_given = job.part == nullptr && job.topology_file.has_value();
-  if (!is_given || MayHaveGpu(topology, job.gpu.name)) return;
-  std::string text =
-      fmt::format("--gpu-type is {}, but {} has {}", Quoted(job.gpu.name),
-                  *job.topology_file, Quoted(topology.gpu_type()));
-  if (std::find(warnings->begin(), warnings->end(), text) != warnings->end()) {
+  if (job.part != nullptr || !job.topology_file) return;
+  std::optional<std::string> text =
+      OtherGpus(job.gpu.name, *job.topology_file, topology);
+  if (!text) return;
+  if (std::find(warnings->begin(), warnings->end(), *text) != warnings->end()) {
     return;
   }
-  warnings->push_back(std::move(text));
+  warnings->push_back(*std::move(text));
 }
 
 }  // namespace

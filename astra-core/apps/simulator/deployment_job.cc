@@ -15,7 +15,6 @@
 #include "astra-core/apps/serving/serving_setup.h"
 #include "astra-core/apps/serving/simai_serving_options.h"
 #include "astra-core/apps/simulator/serving_keys.h"
-#include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "fmt/core.h"
 #include "workload/serving/simulation.h"
@@ -181,14 +180,12 @@ absl::StatusOr<std::unique_ptr<ServedJob>> ReadDeploymentJob(
                          ReadServingKeys(spec, options));
   warnings->insert(warnings->end(), serving.warnings.begin(),
                    serving.warnings.end());
-  if (!MayHaveGpu(topology, serving.job.gpu.name)) {
-    const std::string text = fmt::format(
-        "--gpu-type is {}, but {} has {}", Quoted(serving.job.gpu.name),
-        *options.topology_file, Quoted(topology.gpu_type()));
+  if (const std::optional<std::string> text =
+          OtherGpus(serving.job.gpu.name, options.cluster_name(), topology)) {
     if (!options.gpu_mismatch) {
-      return AtKey(spec, absl::InvalidArgumentError(text));
+      return AtKey(spec, absl::InvalidArgumentError(*text));
     }
-    warnings->push_back(fmt::format("job {}: {}", spec.name, text));
+    warnings->push_back(fmt::format("job {}: {}", spec.name, *text));
   }
   std::unique_ptr<ServedJob> job =
       std::make_unique<DeploymentJob>(spec, std::move(serving));
