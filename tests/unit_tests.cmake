@@ -410,6 +410,7 @@ astra_test(engine_test
     astra-core/engine/iteration_test.cc
     astra-core/engine/link_sharing_test.cc
     astra-core/engine/message_costs_test.cc
+    astra-core/engine/message_facts_test.cc
     astra-core/engine/message_simulation_test.cc
     astra-core/engine/program_simulation_test.cc
     astra-core/engine/rank_classes_test.cc

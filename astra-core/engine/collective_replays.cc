@@ -39,7 +39,9 @@ ClaimId CollectiveReplays::Claim(const CarriedFlow& of,
   const ClaimId id(num_claims_++);
   ReplayClaim& claim = claims_[id];
   Merge(others, id);
-  claim.collectives.push_back({of, &region, {{network_.now(), rank}}});
+  claim.collectives.push_back(
+      {of, &region, {{network_.now(), rank, num_starts_++}}});
+  starting_[KeyOf(of)] = id;
   claim.region = &region;
   if (!others.empty()) {
     claim.region = &lone_.JointRegionOf(claim.collectives);
@@ -52,30 +54,23 @@ ClaimId CollectiveReplays::Claim(const CarriedFlow& of,
   return id;
 }
 
-// Others can be joined once all their kernels have started.
 bool CollectiveReplays::CanMerge(const std::vector<ClaimId>& claims) const {
   size_t count = 1;
-  for (const ClaimId id : claims) {
-    const ReplayClaim& claim = claims_.at(id);
-    count += claim.collectives.size();
-    if (claim.result == nullptr) return false;
-  }
+  for (const ClaimId id : claims) count += claims_.at(id).collectives.size();
   return count <= kMostTogether;
 }
 
-// Moves the collectives of `others` into one claim. Their next end is what
-// comes first, unless all kernels of the new one have started before.
+// Moves the collectives of `others` into one claim.
 void CollectiveReplays::Merge(const std::vector<ClaimId>& others,
                               ClaimId into) {
   ReplayClaim& claim = claims_[into];
-  TimePs deadline = kNever;
+  TimePs next_end = kNever;
   for (const ClaimId id : others) {
     ReplayClaim other = TakeClaim(id);
-    for (const RankEnd& end : other.result->ends) {
-      const TimePs time = other.begin() + end.time;
-      if (time > network_.now()) deadline = std::min(deadline, time);
-    }
+    next_end = std::min(next_end, NextEndOf(other));
+    claim.has_told_ends = claim.has_told_ends || other.has_told_ends;
     for (StartedCollective& each : other.collectives) {
+      if (!each.have_all_started()) starting_[KeyOf(each.of)] = into;
       claim.collectives.push_back(std::move(each));
     }
   }
@@ -83,9 +78,32 @@ void CollectiveReplays::Merge(const std::vector<ClaimId>& others,
                    [](const StartedCollective& a, const StartedCollective& b) {
                      return a.starts.front().time < b.starts.front().time;
                    });
-  if (deadline == kNever) return;
-  ends_.push({.time = deadline - TimePs(1),
-              .end = {.flow = {}, .rank = {}, .claim = into},
+  ExpectEnd(into, next_end);
+}
+
+// Returns before when no rank of a claim has its result if others come. They
+// delay it, but for the little that another order of packets can make.
+TimePs CollectiveReplays::NextEndOf(const ReplayClaim& claim) const {
+  constexpr TimePs kLittle = Microseconds(10);
+  if (claim.result == nullptr) return claim.next_end;
+  const TimePs now = network_.now();
+  for (const RankEnd& end : claim.result->ends) {
+    const TimePs wait = claim.begin() + end.time - now;
+    if (wait <= TimePs(0)) continue;
+    return now +
+           std::max(TimePs(0), wait - std::max(kLittle, ShareOf(0.25, wait)));
+  }
+  return kNever;
+}
+
+// Says that a rank of a claim, which has no result, may have its result at
+// `time`.
+void CollectiveReplays::ExpectEnd(ClaimId id, TimePs time) {
+  ReplayClaim& claim = claims_.at(id);
+  if (time >= claim.next_end) return;
+  claim.next_end = time;
+  ends_.push({.time = std::max(network_.now(), time - TimePs(1)),
+              .end = {.flow = {}, .rank = {}, .claim = id},
               .place = 0,
               .is_deadline = true});
 }
@@ -96,67 +114,108 @@ bool CollectiveReplays::IsIdle(const CollectiveRegion& region) const {
          support_.AreAtRest(region.connections);
 }
 
-absl::StatusOr<bool> CollectiveReplays::Start(ClaimId id, GroupRank rank) {
+absl::Status CollectiveReplays::Start(const CarriedFlow& of, GroupRank rank) {
+  const auto starting = starting_.find(KeyOf(of));
+  const ClaimId id = starting->second;
   ReplayClaim& claim = claims_.at(id);
-  StartedCollective& started = claim.collectives.back();
-  started.starts.push_back({network_.now(), rank});
-  const uint32_t num_ranks = started.region->messages.layout->num_ranks();
-  if (started.starts.size() < num_ranks) return true;
-  const TimePs begin = claim.begin();
-  ASTRA_RETURN_IF_ERROR(
-      lone_.RoundStarts(claim.turns, absl::MakeSpan(claim.collectives)));
-  begins_.erase(begins_.find(begin));
-  open_.erase({begin, id});
+  if (claim.result != nullptr) {
+    const TimePs next_end = NextEndOf(claim);
+    claim.result = nullptr;
+    claim.next_end = kNever;
+    ExpectEnd(id, next_end);
+  }
+  const auto started =
+      std::find_if(claim.collectives.begin(), claim.collectives.end(),
+                   [&](const StartedCollective& each) {
+                     return KeyOf(each.of) == KeyOf(of);
+                   });
+  started->starts.push_back({network_.now(), rank, num_starts_++});
+  if (!started->have_all_started()) return absl::OkStatus();
+  starting_.erase(starting);
+  return OnAllStarted(id,
+                      static_cast<size_t>(started - claim.collectives.begin()));
+}
+
+absl::Status CollectiveReplays::OnAllStarted(ClaimId id, size_t position) {
+  ReplayClaim& claim = claims_.at(id);
+  StartedCollective& started = claim.collectives[position];
+  if (claim.collectives.size() > 1) {
+    ExpectEnd(id, started.starts.front().time + started.region->least_time);
+    return absl::OkStatus();
+  }
+  begins_.erase(begins_.find(claim.begin()));
+  open_.erase({claim.begin(), id});
+  ASTRA_RETURN_IF_ERROR(lone_.RoundStarts(claim.turns, started));
   begins_.insert(claim.begin());
   open_.emplace(claim.begin(), id);
   return Resolve(id);
 }
 
-// Finds out how the collectives of a claim go, all of whose kernels have
-// started. Who was at their switches since the first start counts.
-absl::StatusOr<bool> CollectiveReplays::Resolve(ClaimId id) {
+// Finds out how the collectives of a claim go.
+absl::Status CollectiveReplays::Resolve(ClaimId id) {
   ReplayClaim& claim = claims_.at(id);
-  const CollectiveRegion& region = *claim.region;
   ASTRA_ASSIGN_OR_RETURN(
       const LoneResult* result,
-      lone_.ResultOf(region, claim.collectives, claim.turns));
-  if (!result->is_regular) return false;
-  const TimePs since = FirstOpenStart();
+      lone_.ResultOf(*claim.region, claim.collectives, claim.turns));
+  bool can_be = result->is_regular;
+  if (can_be && result->is_whole) {
+    ASTRA_ASSIGN_OR_RETURN(can_be, TakeRoom(id, *result));
+  }
+  if (!can_be) {
+    Evict({id});
+    return absl::OkStatus();
+  }
   const TimePs now = network_.now();
   const TimePs begin = claim.begin();
+  claim.result = result;
+  ++claim.num_results;
+  if (claim.is_whole()) {
+    open_.erase({begin, id});
+    quiet_.emplace(claim.quiet(), id);
+  } else {
+    claim.has_told_ends = true;
+  }
+  for (uint32_t i = 0; i < result->ends.size(); ++i) {
+    const RankEnd& one = result->ends[i];
+    const CarriedFlow& of = claim.collectives[one.collective].of;
+    // A collective that was here before may have had results before now.
+    const TimePs time = begin + one.time;
+    ends_.push({.time = std::max(now, time),
+                .end = {.flow = {of.communicator, of.number, one.flow},
+                        .rank = result->RankOf(one, claim.collectives),
+                        .claim = id,
+                        .collective = one.collective,
+                        .is_late = time <= now},
+                .batch = one.batch,
+                .place = i,
+                .result = claim.num_results});
+  }
+  return absl::OkStatus();
+}
+
+// Returns whether there is room for a claim at its switches. Who was there
+// since the first start counts.
+absl::StatusOr<bool> CollectiveReplays::TakeRoom(ClaimId id,
+                                                 const LoneResult& result) {
+  const ReplayClaim& claim = claims_.at(id);
+  const CollectiveRegion& region = *claim.region;
+  const TimePs since = FirstOpenStart();
   bool has_room = true;
   for (size_t i = 0; i < region.switches.size(); ++i) {
     const NodeId node = region.switches[i];
     buffers_.Add(node,
                  {.claim = id,
                   .live = 0,
-                  .bytes = result->measured.peak_bytes[i],
-                  .until = begin + result->measured.quiet},
+                  .bytes = result.measured.peak_bytes[i],
+                  .until = claim.begin() + result.measured.quiet},
                  since);
     if (buffers_.HasRoom(node)) continue;
     has_room = false;
-    if (buffers_.HasGone(node, now)) {
+    if (claim.has_told_ends || buffers_.HasGone(node, network_.now())) {
       return absl::UnavailableError("replays that have ended shared buffers");
     }
   }
-  if (!has_room) return false;
-  open_.erase({begin, id});
-  claim.result = result;
-  quiet_.emplace(claim.quiet(), id);
-  for (uint32_t i = 0; i < result->ends.size(); ++i) {
-    const auto& [time, collective, flow, rank, batch] = result->ends[i];
-    const CarriedFlow& of = claim.collectives[collective].of;
-    // A collective that was here before may have had results before now.
-    ends_.push({.time = std::max(now, begin + time),
-                .end = {.flow = {of.communicator, of.number, flow},
-                        .rank = rank,
-                        .claim = id,
-                        .collective = collective,
-                        .is_late = begin + time <= now},
-                .batch = batch,
-                .place = i});
-  }
-  return true;
+  return has_room;
 }
 
 void CollectiveReplays::AddLive(const CarriedFlow& of,
@@ -200,7 +259,10 @@ ReplayClaim CollectiveReplays::TakeClaim(ClaimId id) {
   for (const NodeId node : claim.region->switches) buffers_.Remove(node, id);
   begins_.erase(begins_.find(claim.begin()));
   open_.erase({claim.begin(), id});
-  if (claim.result != nullptr) quiet_.erase({claim.quiet(), id});
+  if (claim.is_whole()) quiet_.erase({claim.quiet(), id});
+  for (const StartedCollective& each : claim.collectives) {
+    if (!each.have_all_started()) starting_.erase(KeyOf(each.of));
+  }
   return claim;
 }
 
@@ -215,18 +277,27 @@ TimePs CollectiveReplays::next_end() {
 }
 
 void CollectiveReplays::DropTakenEnds() {
-  while (!ends_.empty() && !has_claim(ends_.top().end.claim)) ends_.pop();
+  while (!ends_.empty() && IsVoid(ends_.top())) ends_.pop();
 }
 
-std::vector<ReplayedEnd> CollectiveReplays::TakeEnds() {
+bool CollectiveReplays::IsVoid(const DueEnd& due) const {
+  const auto found = claims_.find(due.end.claim);
+  if (found == claims_.end()) return true;
+  const ReplayClaim& claim = found->second;
+  const bool has_result = claim.result != nullptr;
+  return due.is_deadline ? has_result
+                         : !has_result || due.result != claim.num_results;
+}
+
+absl::StatusOr<std::vector<ReplayedEnd>> CollectiveReplays::TakeEnds() {
   std::vector<ReplayedEnd> ends;
   while (next_end() == network_.now()) {
     const DueEnd due = ends_.top();
     ends_.pop();
-    if (!due.is_deadline) {
+    if (due.is_deadline) {
+      ASTRA_RETURN_IF_ERROR(Resolve(due.end.claim));
+    } else {
       ends.push_back(due.end);
-    } else if (claims_.at(due.end.claim).result == nullptr) {
-      Evict({due.end.claim});
     }
   }
   return ends;

@@ -5,9 +5,11 @@
 // kernels have started, how it goes is known (lone_collectives.h), and the ends
 // of its ranks are all that happens. If another collective comes to one of its
 // links before the last acknowledgement has gone, the two share a claim and go
-// as they do together. Where they cannot, or if buffers that it shares with
-// others could become short, it must be simulated in earnest from its
-// beginning: its claim is then given to the caller.
+// as they do together. How they go is found out only when one of them could
+// have a result, for others may come before; it holds until another kernel of
+// the claim starts. Where they cannot share a claim, or if buffers that it
+// shares with others could become short, it must be simulated in earnest from
+// its beginning: its claim is then given to the caller.
 
 #ifndef ASTRA_CORE_ENGINE_COLLECTIVE_REPLAYS_H_
 #define ASTRA_CORE_ENGINE_COLLECTIVE_REPLAYS_H_
@@ -33,9 +35,15 @@ struct ReplayClaim {
   std::vector<StartedCollective> collectives;
   const CollectiveRegion* region = nullptr;  // Of all.
   Turns turns;                               // As the first kernel started.
-  const LoneResult* result = nullptr;  // None before all kernels have started.
+  // How it goes if no other kernel starts; none if that is not known.
+  const LoneResult* result = nullptr;
+  uint32_t num_results = 0;    // Ends of earlier results are void.
+  TimePs next_end = kNever;    // Without a result: no rank has one before.
+  bool has_told_ends = false;  // Of a result that was not whole.
 
+  bool is_whole() const { return result != nullptr && result->is_whole; }
   TimePs begin() const { return collectives.front().starts.front().time; }
+  // Requires is_whole().
   TimePs quiet() const { return begin() + result->measured.quiet; }
 };
 
@@ -57,17 +65,15 @@ class CollectiveReplays {
 
   // The first message of a collective may leave, after the kernel of `rank` has
   // started. Returns its claim, or kNoClaim if it must be simulated in earnest.
-  // Where it meets others whose end is known, they become one claim.
+  // Where it meets others, they become one claim.
   ClaimId Claim(const CarriedFlow& of, const CollectiveRegion& region,
                 GroupRank rank);
 
-  // Another kernel of the collective that claimed last starts. Returns false if
-  // the collective must be simulated in earnest after all; the claim stays
-  // until TakeClaim().
+  // Another kernel of a collective that has a claim starts.
   //
-  // Errors: those of LoneCollectives; Unavailable if a collective that has
-  // ended should not have been counted.
-  absl::StatusOr<bool> Start(ClaimId claim, GroupRank rank);
+  // Errors, also below: those of LoneCollectives; Unavailable if a collective
+  // that has ended should not have been counted.
+  absl::Status Start(const CarriedFlow& of, GroupRank rank);
 
   // A collective is simulated in earnest from now on, or no longer.
   void AddLive(const CarriedFlow& of, const CollectiveRegion& region);
@@ -87,7 +93,7 @@ class CollectiveReplays {
   bool has_ends();
   TimePs next_end();
   // Moves out the ends of now(), in the order in which their flows were done.
-  std::vector<ReplayedEnd> TakeEnds();
+  absl::StatusOr<std::vector<ReplayedEnd>> TakeEnds();
 
   // Adds all that has been replayed to the network, and lets it go on until the
   // last packet has gone.
@@ -99,7 +105,8 @@ class CollectiveReplays {
     ReplayedEnd end;
     uint32_t batch = 0;        // As in RankEnd.
     uint32_t place = 0;        // Among the ends of its claim.
-    bool is_deadline = false;  // By then all kernels must have started.
+    uint32_t result = 0;       // The number of the result.
+    bool is_deadline = false;  // By then the claim must have a result.
   };
   struct Later {
     bool operator()(const DueEnd& a, const DueEnd& b) const {
@@ -108,12 +115,23 @@ class CollectiveReplays {
     }
   };
 
-  // Most collectives of a claim. Each that joins may have all simulated anew.
-  static constexpr size_t kMostTogether = 8;
+  // A collective, by communicator and number.
+  using CollectiveKey = std::pair<uint32_t, uint32_t>;
 
+  // Most collectives of a claim. Each that joins may have all simulated anew.
+  static constexpr size_t kMostTogether = 64;
+
+  static CollectiveKey KeyOf(const CarriedFlow& of) {
+    return {of.communicator, of.number};
+  }
   bool CanMerge(const std::vector<ClaimId>& claims) const;
   void Merge(const std::vector<ClaimId>& others, ClaimId into);
-  absl::StatusOr<bool> Resolve(ClaimId id);
+  TimePs NextEndOf(const ReplayClaim& claim) const;
+  void ExpectEnd(ClaimId id, TimePs time);
+  absl::Status OnAllStarted(ClaimId id, size_t position);
+  absl::Status Resolve(ClaimId id);
+  absl::StatusOr<bool> TakeRoom(ClaimId id, const LoneResult& result);
+  bool IsVoid(const DueEnd& due) const;
   void Evict(const std::vector<ClaimId>& claims);
   void EndQuietClaims(TimePs until);
   void DropTakenEnds();
@@ -126,10 +144,12 @@ class CollectiveReplays {
   LinkClaims links_;
   BufferClaims buffers_;
   std::map<ClaimId, ReplayClaim> claims_;
+  uint64_t num_starts_ = 0;  // Of kernels.
   uint32_t num_claims_ = 0;
   std::multiset<TimePs> begins_;                // Of all claims.
-  std::set<std::pair<TimePs, ClaimId>> open_;   // First starts; no result yet.
-  std::set<std::pair<TimePs, ClaimId>> quiet_;  // Ends of claims with results.
+  std::map<CollectiveKey, ClaimId> starting_;   // Not all kernels have started.
+  std::set<std::pair<TimePs, ClaimId>> open_;   // First starts; not whole yet.
+  std::set<std::pair<TimePs, ClaimId>> quiet_;  // Ends of what is whole.
   std::priority_queue<DueEnd, std::vector<DueEnd>, Later> ends_;
   std::vector<ClaimId> evicted_;
 };

@@ -5,32 +5,22 @@
 #include <utility>
 
 #include "astra-core/base/check.h"
+#include "astra-core/base/random.h"
 #include "astra-core/base/status_macros.h"
-#include "astra-core/engine/flow_sending.h"
 #include "astra-core/engine/round_skipper.h"
 
 namespace astra {
 namespace {
 
-template <class Item>
-void SortOut(std::vector<Item>* items) {
-  std::sort(items->begin(), items->end());
-  items->erase(std::unique(items->begin(), items->end()), items->end());
-}
-
 TimePs RoundDown(TimePs time, TimePs to) {
   return TimePs(time.count() / to.count() * to.count());
 }
-TimePs RoundUp(TimePs time, TimePs to) {
-  return RoundDown(time + to - TimePs(1), to);
-}
-
 // Times each of which is about `factor` times the one before: 0, then from
 // `least` on up to `most`, which is the only one of its kind when rounding
 // down.
 class TimeScale {
  public:
-  TimeScale(TimePs least, TimePs most, int64_t factor) : factor_(factor) {
+  TimeScale(TimePs least, TimePs most, int64_t factor) {
     for (TimePs time = most; time > least;
          time = TimePs(time.count() / factor)) {
       times_.push_back(time);
@@ -44,45 +34,51 @@ class TimeScale {
   }
   TimePs RoundUp(TimePs time) const {
     const auto next = std::lower_bound(times_.begin(), times_.end(), time);
-    if (next != times_.end()) return *next;
-    TimePs beyond = times_.back();
-    while (beyond < time) beyond = factor_ * beyond;
-    return beyond;
+    return next != times_.end() ? *next : times_.back();
   }
 
  private:
-  int64_t factor_;
   std::vector<TimePs> times_;
 };
 
-// Returns the collective with each start moved to `move(start)`.
+// Returns the collective with each start moved to `move(start)`. Of one
+// instant, ranks start in the order of their numbers.
 template <class Move>
 StartedCollective MovedStarts(StartedCollective started, const Move& move) {
-  for (KernelStart& start : started.starts) start.time = move(start.time);
+  std::vector<uint64_t> orders;
+  for (KernelStart& start : started.starts) {
+    start.time = move(start.time);
+    orders.push_back(start.order);
+  }
   std::sort(started.starts.begin(), started.starts.end(),
             [](const KernelStart& a, const KernelStart& b) {
               return std::tie(a.time, a.rank) < std::tie(b.time, b.rank);
             });
+  std::sort(orders.begin(), orders.end());
+  for (size_t i = 0; i < orders.size(); ++i) {
+    started.starts[i].order = orders[i];
+  }
   return started;
 }
 
-// Returns whether every rank has its result, and none before all ranks of its
-// collective have started.
+// Returns whether every end is one of a collective whose ranks had all started
+// before. Times of ends count from the first start.
 bool EndAfterStarts(absl::Span<const RankEnd> ends,
-                    absl::Span<const LoneCollective> collectives) {
-  size_t num_ranks = 0;
-  for (const LoneCollective& each : collectives) {
-    num_ranks += each.starts.size();
-  }
-  if (ends.size() != num_ranks) return false;
+                    absl::Span<const StartedCollective> collectives) {
+  const TimePs begin = collectives.front().starts.front().time;
   return std::all_of(ends.begin(), ends.end(), [&](const RankEnd& end) {
-    return end.time >= collectives[end.collective].starts.back().time;
+    const StartedCollective& of = collectives[end.collective];
+    return of.have_all_started() && begin + end.time >= of.starts.back().time;
   });
 }
 
-template <class Item>
-int64_t PlaceIn(const std::vector<Item>& sorted, Item item) {
-  return std::lower_bound(sorted.begin(), sorted.end(), item) - sorted.begin();
+// Returns how many ranks have their results if no other kernels start.
+size_t NumEnds(absl::Span<const StartedCollective> collectives) {
+  size_t num_ends = 0;
+  for (const StartedCollective& each : collectives) {
+    if (each.have_all_started()) num_ends += each.starts.size();
+  }
+  return num_ends;
 }
 
 }  // namespace
@@ -92,11 +88,10 @@ LoneCollectives::LoneCollectives(
     CollectiveLowering& lowering,
     const std::function<std::unique_ptr<NetworkBackend>()>& new_network,
     std::unique_ptr<NetworkBackend> network, const LoneOptions& options)
-    : communicators_(communicators),
-      costs_(costs),
-      lowering_(lowering),
+    : lowering_(lowering),
       new_network_(new_network),
-      options_(options) {
+      options_(options),
+      regions_(communicators, costs, lowering) {
   SetNetwork(std::move(network));
 }
 
@@ -112,181 +107,13 @@ void LoneCollectives::SetNetwork(std::unique_ptr<NetworkBackend> network) {
       });
 }
 
-absl::StatusOr<const CollectiveRegion*> LoneCollectives::RegionOf(
-    CommunicatorId communicator, const Communication& what) {
-  const auto key =
-      std::tuple(communicator.index(), what.dimension, what.kind, what.bytes);
-  const auto found = regions_.find(key);
-  if (found != regions_.end()) return &found->second;
-  ASTRA_ASSIGN_OR_RETURN(CollectiveRegion region,
-                         MakeRegion(communicator, what));
-  return &regions_.emplace(key, std::move(region)).first->second;
-}
-
-bool LoneCollectives::IsReplayable(const CollectiveRegion& region) const {
-  return needs_all_[region.shape] && !is_irregular_[region.shape];
-}
-
-absl::StatusOr<CollectiveRegion> LoneCollectives::MakeRegion(
-    CommunicatorId communicator, const Communication& what) {
-  const Communicator& group = communicators_.list[communicator.index()];
-  const CollectiveCost& cost = costs_.at({what.dimension, what.kind});
-  CollectiveRegion region;
-  region.communicator = communicator;
-  region.what = what;
-  region.closed_form = cost.Time(group.group, what.bytes).time;
-  ASTRA_ASSIGN_OR_RETURN(
-      region.messages,
-      lowering_.Outline(communicator.index(), group, what, cost));
-  ASTRA_ASSIGN_OR_RETURN(const MessageFacts* facts,
-                         FactsOf(region.messages, what));
-  for (const auto& [source, target, channel] : facts->connections) {
-    const Flow flow{.source = source,
-                    .target = target,
-                    .first_chunk = {},
-                    .bytes = {},
-                    .channel = channel};
-    region.connections.push_back(
-        ConnectionOf(flow, region.messages, communicator.index()));
-  }
-  region.may_begin_alone = facts->has_switches;
-  const std::vector<Way> ways = WaysOf(region);
-  FindShape(facts->hash, ways, facts->needs_all, &region);
-  AddBuffers(ways, &region);
-  return region;
-}
-
-std::vector<LoneCollectives::Way> LoneCollectives::WaysOf(
-    const CollectiveRegion& region) {
-  std::vector<Way> ways;
-  for (const Connection& connection : region.connections) {
-    Way& way = ways.emplace_back();
-    ASTRA_CHECK(
-        network_->replay()->AppendPath(connection, &way.there, &way.back),
-        "no path");
-  }
-  return ways;
-}
-
-// Finds the links of the connections, and what makes them alike to others.
-// `what_it_is` says which messages there are.
-void LoneCollectives::FindShape(absl::Span<const uint64_t> what_it_is,
-                                absl::Span<const Way> ways, bool needs_all,
-                                CollectiveRegion* region) {
-  const ReplaySupport& network = *network_->replay();
-  const Topology& topology = network.topology();
-  for (const auto& [there, back] : ways) {
-    region->links.insert(region->links.end(), there.begin(), there.end());
-    region->links.insert(region->links.end(), back.begin(), back.end());
-  }
-  SortOut(&region->links);
-  std::vector<NodeId> nodes;
-  for (const LinkId link : region->links) {
-    nodes.push_back(topology.link(link).source);
-    nodes.push_back(topology.link(link).target);
-  }
-  SortOut(&nodes);
-  for (const NodeId node : nodes) {
-    if (!topology.IsHost(node)) region->switches.push_back(node);
-  }
-
-  std::vector<int64_t> shape;
-  for (const uint64_t word : what_it_is) {
-    shape.push_back(static_cast<int64_t>(word));
-  }
-  for (const LinkId link : region->links) {
-    network.AppendShape(link, &shape);
-    shape.push_back(PlaceIn(nodes, topology.link(link).source));
-    shape.push_back(PlaceIn(nodes, topology.link(link).target));
-  }
-  for (const auto& [there, back] : ways) {
-    for (const auto* path : {&there, &back}) {
-      shape.push_back(-1);
-      for (const LinkId link : *path) {
-        shape.push_back(PlaceIn(region->links, link));
-      }
-    }
-  }
-  const auto next = static_cast<uint32_t>(shapes_.size());
-  const auto [known, is_new] = shapes_.try_emplace(std::move(shape), next);
-  region->shape = known->second;
-  if (!is_new) return;
-  needs_all_.push_back(needs_all);
-  is_irregular_.push_back(false);
-  num_simulated_.push_back(0);
-}
-
-void LoneCollectives::AddBuffers(absl::Span<const Way> ways,
-                                 CollectiveRegion* region) {
-  const ReplaySupport& network = *network_->replay();
-  const Topology& topology = network.topology();
-  region->most_at_switch.resize(region->switches.size());
-  constexpr int64_t kNoLimit = int64_t{1} << 50;
-  for (const auto& [there, back] : ways) {
-    const int64_t most =
-        std::min(kNoLimit, network.MostUnderWay(there, back).count());
-    for (const LinkId link : there) {
-      const NodeId node = topology.link(link).source;
-      if (topology.IsHost(node)) continue;
-      int64_t& held = region->most_at_switch[static_cast<size_t>(
-          PlaceIn(region->switches, node))];
-      held = std::min(kNoLimit, held + most);
-    }
-  }
-}
-
 const CollectiveRegion& LoneCollectives::JointRegionOf(
     absl::Span<const StartedCollective> collectives) {
   std::vector<const CollectiveRegion*> regions;
   for (const StartedCollective& each : collectives) {
     regions.push_back(each.region);
   }
-  const auto [found, is_new] = joint_.try_emplace(std::move(regions));
-  CollectiveRegion& joint = found->second;
-  if (!is_new) return joint;
-  // Events of one instant are handled in the order of communicators, so this
-  // order is part of the shape.
-  std::vector<uint64_t> what_they_are;
-  std::vector<CommunicatorId> communicators;
-  for (const StartedCollective& each : collectives) {
-    communicators.push_back(each.region->communicator);
-  }
-  SortOut(&communicators);
-  for (const StartedCollective& each : collectives) {
-    const CollectiveRegion& region = *each.region;
-    what_they_are.push_back(region.shape);
-    what_they_are.push_back(
-        static_cast<uint64_t>(PlaceIn(communicators, region.communicator)));
-    joint.connections.insert(joint.connections.end(),
-                             region.connections.begin(),
-                             region.connections.end());
-  }
-  FindShape(what_they_are, WaysOf(joint), /*needs_all=*/true, &joint);
-  return joint;
-}
-
-// Looks at each message once for all groups that lie alike.
-absl::StatusOr<const MessageFacts*> LoneCollectives::FactsOf(
-    const CollectiveMessages& messages, const Communication& what) {
-  const auto& [algorithm, chunking, custom] = messages.plan;
-  const MessagesKey key = {
-      what.kind, what.bytes, messages.layout.get(),   algorithm.name,
-      chunking,  custom,     NumberOf(messages.costs)};
-  const auto found = facts_.find(key);
-  if (found != facts_.end()) return &found->second;
-  ASTRA_ASSIGN_OR_RETURN(const std::shared_ptr<const FlowGraph> graph,
-                         lowering_.GraphOf(messages, what));
-  return &facts_
-              .emplace(key, astra::FactsOf(*graph, what.kind, messages.costs,
-                                           messages.layout.get()))
-              .first->second;
-}
-
-uint32_t LoneCollectives::NumberOf(const MessageCosts& costs) {
-  const auto found = std::find(known_costs_.begin(), known_costs_.end(), costs);
-  const auto number = static_cast<uint32_t>(found - known_costs_.begin());
-  if (found == known_costs_.end()) known_costs_.push_back(costs);
-  return number;
+  return regions_.JointRegionOf(regions, *network_->replay());
 }
 
 // The ends of ranks move by no more than the starts, since a message leaves as
@@ -294,23 +121,11 @@ uint32_t LoneCollectives::NumberOf(const MessageCosts& costs) {
 // `tolerance`. They may be moved by more if two simulations say that it makes
 // no difference: one in which no rank starts earlier than it does, and one in
 // which none starts later.
-absl::Status LoneCollectives::RoundStarts(
-    const Turns& turns, absl::Span<StartedCollective> collectives) {
-  StartedCollective& started = collectives.back();
+absl::Status LoneCollectives::RoundStarts(const Turns& turns,
+                                          StartedCollective& started) {
   const TimePs duration = started.region->closed_form;
-  TimePs shortest = duration;
-  for (const StartedCollective& each : collectives) {
-    shortest = std::min(shortest, each.region->closed_form);
-  }
-  const TimePs tolerance = ShareOf(options_.error_bound, shortest);
+  const TimePs tolerance = ShareOf(options_.error_bound, duration);
   if (tolerance <= TimePs(1)) return absl::OkStatus();
-  if (collectives.size() > 1) {
-    const TimePs begin = collectives.front().starts.front().time;
-    started = MovedStarts(started, [&](TimePs start) {
-      return begin + RoundUp(start - begin, tolerance);
-    });
-    return absl::OkStatus();
-  }
   const TimePs last = started.starts.back().time;
   // What a rank can do without the last one is done after a while.
   StartedCollective nearly = MovedStarts(started, [&](TimePs start) {
@@ -349,7 +164,8 @@ absl::StatusOr<bool> LoneCollectives::EndAlike(const StartedCollective& later,
     if (!result->is_regular) return false;
     const TimePs begin = each->starts.front().time;
     for (const RankEnd& end : result->ends) {
-      TimePs& of_rank = ends[end.rank.index()];
+      const GroupRank rank = result->RankOf(end, absl::MakeConstSpan(each, 1));
+      TimePs& of_rank = ends[rank.index()];
       of_rank = begin + end.time - of_rank;
     }
   }
@@ -363,21 +179,47 @@ absl::StatusOr<const LoneResult*> LoneCollectives::ResultOf(
     absl::Span<const StartedCollective> collectives, const Turns& turns) {
   ASTRA_ASSIGN_OR_RETURN(const LoneResult* result,
                          Find(region, collectives, turns));
-  if (!result->is_regular) is_irregular_[region.shape] = true;
+  if (!result->is_regular) irregular_.insert(region.shape);
   return result;
+}
+
+// If results need not be exact, ranks that are alike change places, so that
+// they start in the order of their numbers. Messages are those of their ranks.
+bool LoneCollectives::MayRenumber(
+    absl::Span<const StartedCollective> collectives) const {
+  return !is_exact() && !options_.notes_messages && collectives.size() == 1 &&
+         collectives.front().region->has_alike_ranks;
 }
 
 absl::StatusOr<const LoneResult*> LoneCollectives::Find(
     const CollectiveRegion& region,
     absl::Span<const StartedCollective> collectives, const Turns& turns) {
+  if (MayRenumber(collectives)) {
+    StartedCollective renumbered = collectives.front();
+    for (uint32_t i = 0; i < renumbered.starts.size(); ++i) {
+      renumbered.starts[i].rank = GroupRank(i);
+      renumbered.starts[i].order = i;
+    }
+    ASTRA_ASSIGN_OR_RETURN(
+        LoneResult * result,
+        FindAsNumbered(region, absl::MakeConstSpan(&renumbered, 1), turns));
+    result->is_by_start = true;
+    return result;
+  }
+  return FindAsNumbered(region, collectives, turns);
+}
+
+absl::StatusOr<LoneResult*> LoneCollectives::FindAsNumbered(
+    const CollectiveRegion& region,
+    absl::Span<const StartedCollective> collectives, const Turns& turns) {
   std::vector<int64_t> key = {int64_t{region.shape}};
   const TimePs begin = collectives.front().starts.front().time;
-  for (const StartedCollective& each : collectives) {
-    for (const auto& [time, rank] : each.starts) {
-      key.push_back((time - begin).count());
-      key.push_back(rank.index());
-    }
+  for (const auto& [start, collective] : StartsInOrder(collectives)) {
+    key.push_back((start.time - begin).count());
+    key.push_back(collective);
+    key.push_back(start.rank.index());
   }
+  key.push_back(-1);
   // Whose turn is first makes a difference of a few packets.
   if (is_exact()) key.insert(key.end(), turns.begin(), turns.end());
   const auto found = results_.find(key);
@@ -413,44 +255,59 @@ absl::StatusOr<LoneResult> LoneCollectives::Simulate(
   network.StartMeasuring(region.links, region.switches);
   const TimePs begin = network_->now();
   const TimePs moved_by = begin - alone.front().starts.front().time;
-  for (LoneCollective& each : alone) {
-    for (KernelStart& start : each.starts) start.time += moved_by;
+  std::vector<RoundSkipper> skippers;
+  for (size_t i = 0; i < alone.size(); ++i) {
+    for (KernelStart& start : alone[i].starts) start.time += moved_by;
+    skippers.emplace_back(collectives[i].region->facts->rounds,
+                          region.connections, *carrier_, *network_);
   }
-  ASTRA_ASSIGN_OR_RETURN(
-      const MessageFacts* facts,
-      FactsOf(alone.front().messages, collectives.front().region->what));
   if (options_.notes_messages) {
     recorder_ = std::make_unique<MessageRecorder>(alone, region.connections,
                                                   *carrier_, begin);
   }
-  RoundSkipper skipper(facts->rounds, region.connections, *carrier_, *network_);
   LoneRun run(alone, *carrier_, *network_);
-  LoneResult result;
   absl::StatusOr<std::vector<RankEnd>> ends =
-      run.RunToEnd(alone.size() == 1 ? &skipper : nullptr, watch_);
+      run.RunToEnd(NumEnds(collectives), absl::MakeSpan(skippers), watch_);
   const std::unique_ptr<MessageRecorder> recorder = std::move(recorder_);
   if (!ends.ok()) return ends.status();  // So does the run.
+  LoneResult result;
   result.ends = *std::move(ends);
-  if (run.is_done()) {
-    result.measured = network.StopMeasuring(region.connections);
-    simulated_hops_ +=
-        result.measured.num_packet_hops - result.measured.num_counted_hops;
-    skipper.AddSkipped(&result.measured);
-    if (options_.notes_messages) {
-      result.messages = recorder->Take(skipper.skipped());
-    }
-    result.is_regular =
-        result.measured.is_regular && EndAfterStarts(result.ends, alone);
-  }
   for (RankEnd& end : result.ends) end.time -= begin;
-  // Acknowledgements that are still under way slow nobody down much.
-  if (result.is_regular && !is_exact()) {
-    result.measured.quiet = result.ends.back().time;
+  if (result.ends.size() == NumEnds(collectives)) {
+    Measure(region, collectives, skippers, recorder.get(), &result);
   }
-  // An irregular collective leaves queue pairs behind that would disturb the
-  // next one.
-  if (!result.is_regular) SetNetwork(new_network_());
+  // What is irregular or has not come to its end leaves queue pairs behind that
+  // would disturb the next one.
+  if (!result.is_regular || !result.is_whole) SetNetwork(new_network_());
   return result;
+}
+
+// Adds to the ends of ranks what else there is to know of a simulation.
+void LoneCollectives::Measure(const CollectiveRegion& region,
+                              absl::Span<const StartedCollective> collectives,
+                              absl::Span<const RoundSkipper> skippers,
+                              MessageRecorder* recorder, LoneResult* result) {
+  ReplaySupport& network = *network_->replay();
+  result->is_whole = std::all_of(
+      collectives.begin(), collectives.end(),
+      [](const StartedCollective& each) { return each.have_all_started(); });
+  Measurement& measured = result->measured;
+  measured = result->is_whole ? network.StopMeasuring(region.connections)
+                              : network.Measure();
+  simulated_hops_ += measured.num_packet_hops - measured.num_counted_hops;
+  for (size_t i = 0; i < skippers.size(); ++i) {
+    skippers[i].AddSkipped(&measured);
+    if (recorder != nullptr) recorder->AddSkipped(i, skippers[i].skipped());
+  }
+  if (recorder != nullptr) result->messages = recorder->Take();
+  result->is_regular =
+      measured.is_regular && EndAfterStarts(result->ends, collectives);
+  // Nobody asks how much there was of what has not come to its end.
+  if (!result->is_whole) measured = Measurement();
+  // Acknowledgements that are still under way slow nobody down much.
+  if (result->is_regular && result->is_whole && !is_exact()) {
+    measured.quiet = result->ends.back().time;
+  }
 }
 
 }  // namespace astra

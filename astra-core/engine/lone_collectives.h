@@ -15,8 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <string_view>
-#include <tuple>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -24,50 +23,50 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/engine/collective_lowering.h"
+#include "astra-core/engine/collective_regions.h"
 #include "astra-core/engine/communicators.h"
 #include "astra-core/engine/lone_run.h"
-#include "astra-core/engine/message_facts.h"
 #include "astra-core/engine/message_log.h"
 #include "astra-core/engine/message_recorder.h"
+#include "astra-core/engine/round_skipper.h"
 #include "network-frontends/network_backend.h"
 #include "network-frontends/replay_support.h"
 #include "workload/phase.h"
 
 namespace astra {
 
-// Tells where a collective of a communicator takes place, or where several do
-// that meet on links.
-struct CollectiveRegion {
-  // The first three, and `most_at_switch`, are those of a single collective.
-  CommunicatorId communicator;
-  Communication what{};
-  TimePs closed_form;           // How long it takes alone, as a formula.
-  CollectiveMessages messages;  // Without a graph.
-  // In the order of their first flows, one collective after the other.
-  std::vector<Connection> connections;
-  std::vector<LinkId> links;            // Sorted.
-  std::vector<NodeId> switches;         // Sorted.
-  std::vector<int64_t> most_at_switch;  // Bytes that it may hold there.
-  // Flows can leave with the start of a single rank, since switches take part.
-  bool may_begin_alone = false;
-  uint32_t shape = 0;  // Equal for collectives with equal messages and links.
-};
-
 // A collective and its kernels that have started, in order.
 struct StartedCollective {
   CarriedFlow of;
   const CollectiveRegion* region = nullptr;
   std::vector<KernelStart> starts;
+
+  bool have_all_started() const {
+    return starts.size() == region->messages.layout->num_ranks();
+  }
 };
 
 // How collectives went. Times count from the start of the first kernel.
 struct LoneResult {
-  std::vector<RankEnd> ends;  // By time.
+  // By time. Those of collectives all of whose kernels have started.
+  std::vector<RankEnd> ends;
+  bool is_whole = false;  // All kernels of all collectives have started.
+  // What was measured is told of what is whole only.
   Measurement measured;
   // Of each collective; empty if nobody wants to know of messages.
   std::vector<std::shared_ptr<const MessageSequence>> messages;
   // False: it depends on more than itself, so it cannot be counted again.
   bool is_regular = false;
+  // Of a single collective: rank i of the ends is the one that started after i
+  // others.
+  bool is_by_start = false;
+
+  // Returns the rank that an end is of.
+  GroupRank RankOf(const RankEnd& end,
+                   absl::Span<const StartedCollective> collectives) const {
+    return is_by_start ? collectives[0].starts[end.rank.index()].rank
+                       : end.rank;
+  }
 };
 
 struct LoneOptions {
@@ -96,12 +95,16 @@ class LoneCollectives {
   // Returns where the collective takes place. Errors: those of
   // CollectiveLowering.
   absl::StatusOr<const CollectiveRegion*> RegionOf(CommunicatorId communicator,
-                                                   const Communication& what);
+                                                   const Communication& what) {
+    return regions_.RegionOf(communicator, what, *network_->replay());
+  }
 
   // Returns whether the collective can be counted again, as far as is known: no
   // rank has its result before all have started, and it has not turned out to
   // depend on anything else.
-  bool IsReplayable(const CollectiveRegion& region) const;
+  bool IsReplayable(const CollectiveRegion& region) const {
+    return region.needs_all && irregular_.count(region.shape) == 0;
+  }
 
   // Returns where collectives take place together.
   const CollectiveRegion& JointRegionOf(
@@ -109,15 +112,14 @@ class LoneCollectives {
 
   bool is_exact() const { return options_.error_bound == 0; }
 
-  // If results need not be exact, moves the starts of the kernels of the last
-  // of the collectives, none to an earlier time, so that fewer differ. Those
-  // before it share its claim; `turns` are as for ResultOf().
-  absl::Status RoundStarts(const Turns& turns,
-                           absl::Span<StartedCollective> collectives);
+  // If results need not be exact, moves the starts of the kernels of a
+  // collective that is alone, none to an earlier time, so that fewer differ.
+  // `turns` are as for ResultOf().
+  absl::Status RoundStarts(const Turns& turns, StartedCollective& started);
 
-  // Returns how collectives go all of whose kernels have started. `region` is
-  // that of all, and `turns` are those of its NICs at the first start, which is
-  // the first of the first collective.
+  // Returns how collectives go if no other kernels start than those that have.
+  // `region` is that of all, and `turns` are those of its NICs at the first
+  // start, which is the first of the first collective.
   absl::StatusOr<const LoneResult*> ResultOf(
       const CollectiveRegion& region,
       absl::Span<const StartedCollective> collectives, const Turns& turns);
@@ -138,41 +140,26 @@ class LoneCollectives {
   // So often is a shape simulated before others are tried for comparison.
   static constexpr uint32_t kManySimulated = 3;
 
-  // Messages with equal keys are equal; others may be, too.
-  using MessagesKey =
-      std::tuple<CollectiveKind, Bytes, const GroupLayout*, std::string_view,
-                 Chunking, const CustomCollective*, uint32_t>;
-
-  absl::StatusOr<CollectiveRegion> MakeRegion(CommunicatorId communicator,
-                                              const Communication& what);
-  absl::StatusOr<const MessageFacts*> FactsOf(
-      const CollectiveMessages& messages, const Communication& what);
-  uint32_t NumberOf(const MessageCosts& costs);
-  // Where the packets of a connection go.
-  struct Way {
-    std::vector<LinkId> there;
-    std::vector<LinkId> back;
-  };
-
-  std::vector<Way> WaysOf(const CollectiveRegion& region);
-  void FindShape(absl::Span<const uint64_t> what_it_is,
-                 absl::Span<const Way> ways, bool needs_all,
-                 CollectiveRegion* region);
-  void AddBuffers(absl::Span<const Way> ways, CollectiveRegion* region);
   absl::StatusOr<LoneResult> Simulate(
       const CollectiveRegion& region,
       absl::Span<const StartedCollective> collectives, const Turns& turns);
+  void Measure(const CollectiveRegion& region,
+               absl::Span<const StartedCollective> collectives,
+               absl::Span<const RoundSkipper> skippers,
+               MessageRecorder* recorder, LoneResult* result);
   // Like ResultOf(), of a result that may not be used.
   absl::StatusOr<const LoneResult*> Find(
       const CollectiveRegion& region,
       absl::Span<const StartedCollective> collectives, const Turns& turns);
+  absl::StatusOr<LoneResult*> FindAsNumbered(
+      const CollectiveRegion& region,
+      absl::Span<const StartedCollective> collectives, const Turns& turns);
+  bool MayRenumber(absl::Span<const StartedCollective> collectives) const;
   absl::StatusOr<bool> EndAlike(const StartedCollective& later,
                                 const StartedCollective& earlier,
                                 const Turns& turns, TimePs tolerance);
   void SetNetwork(std::unique_ptr<NetworkBackend> network);
 
-  const Communicators& communicators_;
-  const CollectiveCosts& costs_;
   CollectiveLowering& lowering_;
   const std::function<std::unique_ptr<NetworkBackend>()>& new_network_;
   const LoneOptions options_;
@@ -182,16 +169,9 @@ class LoneCollectives {
   std::unique_ptr<FlowCarrier> carrier_;
   std::unique_ptr<MessageRecorder> recorder_;  // During a simulation.
 
-  std::map<std::tuple<uint32_t, ParallelDimension, CollectiveKind, Bytes>,
-           CollectiveRegion>
-      regions_;
-  std::map<std::vector<const CollectiveRegion*>, CollectiveRegion> joint_;
-  std::map<MessagesKey, MessageFacts> facts_;
-  std::vector<MessageCosts> known_costs_;
-  std::map<std::vector<int64_t>, uint32_t> shapes_;
-  std::vector<bool> is_irregular_;       // By shape.
-  std::vector<bool> needs_all_;          // By shape.
-  std::vector<uint32_t> num_simulated_;  // By shape.
+  CollectiveRegions regions_;
+  std::set<uint32_t> irregular_;                // Shapes.
+  std::map<uint32_t, uint32_t> num_simulated_;  // By shape.
   std::map<std::vector<int64_t>, LoneResult> results_;
   uint64_t simulated_hops_ = 0;
 };

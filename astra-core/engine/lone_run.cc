@@ -1,6 +1,7 @@
 #include "astra-core/engine/lone_run.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "astra-core/base/status_macros.h"
@@ -43,7 +44,8 @@ std::vector<RankEnd> LoneRun::RunTo(TimePs limit) {
 }
 
 absl::StatusOr<std::vector<RankEnd>> LoneRun::RunToEnd(
-    RoundSkipper* skipper, const std::function<absl::Status()>& watch) {
+    size_t num_ends, absl::Span<RoundSkipper> skippers,
+    const std::function<absl::Status()>& watch) {
   std::vector<RankEnd> ends;
   Start(&ends);
   // The network goes on in slices, so that signals are answered. A slice in
@@ -51,13 +53,13 @@ absl::StatusOr<std::vector<RankEnd>> LoneRun::RunToEnd(
   // wall clock, since what is skipped depends on it.
   TimePs slice = Microseconds(100);
   WallPace pace;
-  while (!is_done()) {
+  while (!is_done() && ends.size() < num_ends) {
     if (pace.IsDue()) ASTRA_RETURN_IF_ERROR(watch());
     const bool is_last = slice >= kMaxCollectiveTime;
     const TimePs limit = is_last ? kNever : network_.now() + slice;
     if (Advance(limit, &ends)) {
-      if (skipper != nullptr) {
-        later_ = skipper->AfterArrivals(done_, *flows_.front());
+      if (const std::optional<size_t> left = OnlyOneLeft()) {
+        later_ = skippers[*left].AfterArrivals(done_, *flows_[*left]);
       }
     } else if (is_last) {
       break;  // Nothing happens any more.
@@ -68,22 +70,26 @@ absl::StatusOr<std::vector<RankEnd>> LoneRun::RunToEnd(
   return ends;
 }
 
-void LoneRun::Start(std::vector<RankEnd>* ends) {
-  struct AnyStart {
-    KernelStart start;
-    size_t collective = 0;
-  };
-  std::vector<AnyStart> starts;
-  for (size_t i = 0; i < collectives_.size(); ++i) {
-    for (const KernelStart& start : collectives_[i].starts) {
-      starts.push_back({start, i});
-    }
+// Returns the only collective that is not done, if the flows that were done at
+// this instant are all its own.
+std::optional<size_t> LoneRun::OnlyOneLeft() const {
+  std::optional<size_t> left;
+  for (size_t i = 0; i < flows_.size(); ++i) {
+    if (flows_[i]->is_done()) continue;
+    if (left) return std::nullopt;
+    left = i;
   }
-  std::stable_sort(starts.begin(), starts.end(),
-                   [](const AnyStart& a, const AnyStart& b) {
-                     return a.start.time < b.start.time;
-                   });
-  for (const auto& [start, collective] : starts) {
+  const auto is_of_it = [&](const CarriedFlow& done) {
+    return PositionOf(done, collectives_) == *left;
+  };
+  if (!left || !std::all_of(done_.begin(), done_.end(), is_of_it)) {
+    return std::nullopt;
+  }
+  return left;
+}
+
+void LoneRun::Start(std::vector<RankEnd>* ends) {
+  for (const auto& [start, collective] : StartsInOrder(collectives_)) {
     while (Advance(start.time, ends)) {
     }
     ready_.clear();

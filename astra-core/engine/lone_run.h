@@ -3,10 +3,13 @@
 #ifndef ASTRA_CORE_ENGINE_LONE_RUN_H_
 #define ASTRA_CORE_ENGINE_LONE_RUN_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,7 +28,37 @@ namespace astra {
 struct KernelStart {
   TimePs time;
   GroupRank rank;
+  // Of starts of one instant, also of several collectives, the smaller is
+  // first.
+  uint64_t order = 0;
+
+  friend bool operator<(const KernelStart& a, const KernelStart& b) {
+    return std::tie(a.time, a.order) < std::tie(b.time, b.order);
+  }
 };
+
+// The start of a kernel, and the position of its collective.
+struct AnyStart {
+  KernelStart start;
+  uint32_t collective = 0;
+
+  friend bool operator<(const AnyStart& a, const AnyStart& b) {
+    return a.start < b.start;
+  }
+};
+
+// Returns the starts of all collectives in the order in which they happen.
+template <class Collective>
+std::vector<AnyStart> StartsInOrder(absl::Span<const Collective> collectives) {
+  std::vector<AnyStart> starts;
+  for (uint32_t i = 0; i < collectives.size(); ++i) {
+    for (const KernelStart& start : collectives[i].starts) {
+      starts.push_back({start, i});
+    }
+  }
+  std::stable_sort(starts.begin(), starts.end());
+  return starts;
+}
 
 // A collective, and when its kernels start, in order.
 struct LoneCollective {
@@ -59,12 +92,15 @@ class LoneRun {
 
   // Returns the ends of ranks by time. The first runs to `limit`, which is not
   // before the last start. The second runs until the last flow is done, or
-  // nothing happens any more; of a single collective it skips rounds where it
-  // can, and times are then those of a run that skips none. It calls `watch`
-  // many times a second, and ends with the error that it returns.
+  // `num_ends` ranks have their results, or nothing happens any more. Once all
+  // but one of the collectives are done, it skips rounds of that one where it
+  // can, with its own of `skippers`; times are then those of a run that skips
+  // none. It calls `watch` many times a second, and ends with the error that it
+  // returns.
   std::vector<RankEnd> RunTo(TimePs limit);
   absl::StatusOr<std::vector<RankEnd>> RunToEnd(
-      RoundSkipper* skipper, const std::function<absl::Status()>& watch);
+      size_t num_ends, absl::Span<RoundSkipper> skippers,
+      const std::function<absl::Status()>& watch);
 
   bool is_done() const;
   std::unique_ptr<FlowRun> TakeFlows(size_t collective) {
@@ -74,6 +110,7 @@ class LoneRun {
  private:
   void Start(std::vector<RankEnd>* ends);
   bool Advance(TimePs limit, std::vector<RankEnd>* ends);
+  std::optional<size_t> OnlyOneLeft() const;
 
   const absl::Span<const LoneCollective> collectives_;
   FlowCarrier& carrier_;

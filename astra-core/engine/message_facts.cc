@@ -1,8 +1,9 @@
 #include "astra-core/engine/message_facts.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "astra-core/base/random.h"
 
 namespace astra {
@@ -58,13 +59,35 @@ bool WaitsForAll(const FlowGraph& graph) {
   return true;
 }
 
+// See MessageFacts::has_alike_ranks.
+bool HasAlikeRanks(const FlowGraph& graph, const MessageCosts& costs,
+                   const GroupLayout* layout) {
+  const uint32_t num_ranks = graph.num_ranks();
+  std::vector<uint64_t> sum_of_rank(num_ranks);
+  for (uint64_t i = 0; i < graph.num_flows(); ++i) {
+    const Flow flow = graph.flow(FlowId(i));
+    const bool comes_from_rank = flow.source.index() < num_ranks;
+    const bool goes_to_rank = flow.target.index() < num_ranks;
+    if (comes_from_rank == goes_to_rank) return false;
+    const GroupRank rank = comes_from_rank ? flow.source : flow.target;
+    const GroupRank other = comes_from_rank ? flow.target : flow.source;
+    sum_of_rank[rank.index()] +=
+        HashOf(comes_from_rank, other.index(), flow.channel,
+               costs.OnWire(flow, layout).count(),
+               costs.BeforeSending(FlowId(i), flow, layout).count(),
+               costs.AtTarget(flow, num_ranks).count());
+  }
+  return std::all_of(sum_of_rank.begin(), sum_of_rank.end(),
+                     [&](uint64_t sum) { return sum == sum_of_rank.front(); });
+}
+
 }  // namespace
 
 MessageFacts FactsOf(const FlowGraph& graph, CollectiveKind kind,
                      const MessageCosts& costs, const GroupLayout* layout) {
   MessageFacts facts;
   // For look-up only.
-  absl::flat_hash_set<std::pair<uint64_t, uint32_t>> known;
+  absl::flat_hash_map<std::pair<uint64_t, uint32_t>, size_t> known;
   // All that the network sees of a flow, and the distance of its dependents.
   std::vector<uint64_t> marks;
   marks.reserve(graph.num_flows());
@@ -73,13 +96,16 @@ MessageFacts FactsOf(const FlowGraph& graph, CollectiveKind kind,
     const Flow flow = graph.flow(FlowId(i));
     const uint64_t ends =
         uint64_t{flow.source.index()} << 32 | flow.target.index();
-    if (known.insert({ends, flow.channel}).second) {
-      facts.connections.push_back({flow.source, flow.target, flow.channel});
+    const Bytes bytes = costs.OnWire(flow, layout);
+    const auto [place, is_new] =
+        known.try_emplace({ends, flow.channel}, facts.connections.size());
+    if (is_new) {
+      facts.connections.push_back({flow.source, flow.target, flow.channel, {}});
     }
-    uint64_t mark =
-        HashOf(ends, flow.channel, costs.OnWire(flow, layout).count(),
-               costs.BeforeSending(FlowId(i), flow, layout).count(),
-               costs.AtTarget(flow, graph.num_ranks()).count());
+    facts.connections[place->second].bytes += bytes;
+    uint64_t mark = HashOf(ends, flow.channel, bytes.count(),
+                           costs.BeforeSending(FlowId(i), flow, layout).count(),
+                           costs.AtTarget(flow, graph.num_ranks()).count());
     later.clear();
     graph.AppendDependents(FlowId(i), &later);
     for (const FlowId id : later) mark = HashOf(mark, id.index() - i);
@@ -91,6 +117,8 @@ MessageFacts FactsOf(const FlowGraph& graph, CollectiveKind kind,
   for (uint64_t& hash : facts.hash) hash = HashOf(hash, num_ranks);
   facts.rounds = AlikeRoundsOf(marks, graph);
   facts.has_switches = graph.num_members() > num_ranks;
+  facts.has_alike_ranks =
+      facts.has_switches && HasAlikeRanks(graph, costs, layout);
   bool all_take_part = true;
   for (uint32_t rank = 0; rank < num_ranks; ++rank) {
     if (graph.num_flows_of(GroupRank(rank)) == 0) all_take_part = false;

@@ -5,7 +5,6 @@
 #define ASTRA_CORE_ENGINE_MESSAGE_FACTS_H_
 
 #include <array>
-#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -23,9 +22,7 @@ struct GraphConnection {
   GroupRank source;
   GroupRank target;
   uint16_t channel = 0;
-
-  friend auto operator<=>(const GraphConnection&,
-                          const GraphConnection&) = default;
+  Bytes bytes;  // On the wire, of all messages.
 };
 
 struct MessageFacts {
@@ -35,6 +32,9 @@ struct MessageFacts {
   // No rank has its result before all have started.
   bool needs_all = false;
   bool has_switches = false;
+  // Each rank exchanges the same messages with switches, and none with another
+  // rank. Ranks can then change places, up to whose turn it is.
+  bool has_alike_ranks = false;
   std::vector<Rounds> rounds;
 };
 

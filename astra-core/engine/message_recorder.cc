@@ -28,18 +28,27 @@ void MessageRecorder::Add(const FlowRecord& message) {
        .ideal = message.ideal});
 }
 
-// A count of messages is a place among the items. Those after skipped rounds
-// were noted too early.
-std::vector<std::shared_ptr<const MessageSequence>> MessageRecorder::Take(
-    absl::Span<const SkippedRounds> skipped) {
+// A count of messages, less those of others, is a place among the items. Those
+// after skipped rounds were noted too early.
+void MessageRecorder::AddSkipped(size_t position,
+                                 absl::Span<const SkippedRounds> skipped) {
+  size_t num_of_others = 0;
+  for (size_t i = 0; i < sequences_.size(); ++i) {
+    if (i != position) num_of_others += sequences_[i].items.size();
+  }
+  MessageSequence& sequence = sequences_[position];
   for (const auto& [first, end, times, period] : skipped) {
-    MessageSequence& sequence = sequences_.front();
-    sequence.repetitions.push_back({first, end, times, period});
-    for (size_t i = end; i < sequence.items.size(); ++i) {
+    const size_t end_item = end - num_of_others;
+    sequence.repetitions.push_back(
+        {first - num_of_others, end_item, times, period});
+    for (size_t i = end_item; i < sequence.items.size(); ++i) {
       sequence.items[i].start += times * period;
       sequence.items[i].finish += times * period;
     }
   }
+}
+
+std::vector<std::shared_ptr<const MessageSequence>> MessageRecorder::Take() {
   std::vector<std::shared_ptr<const MessageSequence>> taken;
   for (MessageSequence& sequence : sequences_) {
     for (size_t i = 0; i < sequence.items.size(); ++i) {

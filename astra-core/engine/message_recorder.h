@@ -31,10 +31,12 @@ class MessageRecorder {
   // `message` has arrived.
   void Add(const FlowRecord& message);
 
-  // Moves out the messages of each collective. Of a single one, `skipped` tells
-  // what came again without being simulated.
-  std::vector<std::shared_ptr<const MessageSequence>> Take(
-      absl::Span<const SkippedRounds> skipped);
+  // Says what came again, of the collective at `position`, without being
+  // simulated. All others were done before.
+  void AddSkipped(size_t position, absl::Span<const SkippedRounds> skipped);
+
+  // Moves out the messages of each collective.
+  std::vector<std::shared_ptr<const MessageSequence>> Take();
 
  private:
   const absl::Span<const LoneCollective> collectives_;

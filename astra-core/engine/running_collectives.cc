@@ -243,7 +243,8 @@ absl::StatusOr<bool> RunningCollectives::AdvanceTo(TimePs limit) {
   bool has_any = false;
   do {
     carrier_.AdvanceTo(std::min(limit, replays_->next_end()), &done_);
-    const std::vector<ReplayedEnd> ends = replays_->TakeEnds();
+    ASTRA_ASSIGN_OR_RETURN(const std::vector<ReplayedEnd> ends,
+                           replays_->TakeEnds());
     ASTRA_RETURN_IF_ERROR(TakeInOrder(done_, ends));
     has_any = !done_.empty() || !ends.empty() || replays_->has_evicted();
     ASTRA_RETURN_IF_ERROR(EndClaims());

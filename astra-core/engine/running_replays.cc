@@ -34,8 +34,8 @@ absl::StatusOr<bool> RunningCollectives::StartReplay(GroupRank rank, Run& run) {
     }
     if (!run.first_start) return true;
   }
-  ASTRA_ASSIGN_OR_RETURN(const bool can_be, replays_->Start(run.claim, rank));
-  if (!can_be) ASTRA_RETURN_IF_ERROR(EndClaim(run.claim));
+  ASTRA_RETURN_IF_ERROR(replays_->Start(IdOf(run), rank));
+  ASTRA_RETURN_IF_ERROR(EndClaims());
   return true;
 }
 

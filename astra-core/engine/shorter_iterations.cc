@@ -9,7 +9,11 @@
 namespace astra {
 
 size_t PeriodOf(const Engine& engine, const PipelineProgram& program,
-                size_t most) {
+                size_t most, double tolerance) {
+  const auto are_alike = [tolerance](TimePs a, TimePs b) {
+    return std::max(a, b) - std::min(a, b) <=
+           ShareOf(tolerance, std::max(a, b));
+  };
   const auto is_period = [&](size_t period) {
     std::optional<TimePs> duration;
     for (size_t rank = 0; rank < engine.num_ranks(); ++rank) {
@@ -17,11 +21,16 @@ size_t PeriodOf(const Engine& engine, const PipelineProgram& program,
       const auto [last, count] = program.steady(engine.stage(rank));
       if (count < 2 * period) return false;
       TimePs sum;
+      TimePs sum_before;
       for (size_t i = 0; i < period; ++i) {
-        if (all[last - i] != all[last - i - period]) return false;
-        sum += all[last - i].duration;
+        const Repetition& now = all[last - i];
+        const Repetition& before = all[last - i - period];
+        if (tolerance == 0 && now != before) return false;
+        sum += now.duration;
+        sum_before += before.duration;
       }
-      if (duration.value_or(sum) != sum) return false;
+      if (!are_alike(sum, sum_before)) return false;
+      if (!are_alike(sum, duration.value_or(sum))) return false;
       duration = sum;
     }
     return true;

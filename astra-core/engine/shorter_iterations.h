@@ -17,12 +17,15 @@ namespace astra {
 // and the period takes the same time on all ranks. What a rank does and when
 // depends on nothing else, so the next periods would go alike, too.
 //
+// With a `tolerance` above 0 only the time that a period takes is compared, on
+// each rank and between ranks, and may differ by this share of it.
+//
 // Source: the schedule of repeated work is a max-plus linear system, which
 // becomes periodic after a transient (F. Baccelli et al., "Synchronization and
 // Linearity", 1992, section 3.7). Here events are compared instead of the
 // equations, so that the effects of networks are covered.
 size_t PeriodOf(const Engine& engine, const PipelineProgram& program,
-                size_t most);
+                size_t most, double tolerance);
 
 // Returns the repetitions of `program` that count more often than they are run.
 StandIn StandInOf(const PipelineProgram& program);

@@ -63,6 +63,12 @@ absl::StatusOr<IterationRun> RunIteration(const Program& program,
                                           const SimulationSetting& setting,
                                           SimulationResult* partial) {
   ShorterIterations iterations(program);
+  // The error of the iteration is that of its periods.
+  constexpr double kShareOfBound = 0.25;
+  const double tolerance =
+      setting.options.acceleration == Acceleration::kBounded
+          ? kShareOfBound * setting.options.error_bound
+          : 0;
   if (setting.options.unroll || setting.options.ranks_differ())
     iterations.TryAll();
   while (true) {
@@ -79,8 +85,8 @@ absl::StatusOr<IterationRun> RunIteration(const Program& program,
     const absl::Status status = made.run->ToTheEnd(partial);
     if (status.ok() && !iterations.is_whole()) {
       constexpr size_t kLongestPeriod = 64;
-      const size_t period =
-          PeriodOf(made.run->engine(), *made.program, kLongestPeriod);
+      const size_t period = PeriodOf(made.run->engine(), *made.program,
+                                     kLongestPeriod, tolerance);
       if (period == 0) {
         iterations.TryMore();
         continue;

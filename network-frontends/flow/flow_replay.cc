@@ -72,6 +72,7 @@ Measurement FlowBackend::Measure() const {
                                          TrafficOf(before_.links[i]), 1);
   }
   MeasureCounters(before_.counters, statistics_, &made);
+  made.is_regular = true;
   return made;
 }
 

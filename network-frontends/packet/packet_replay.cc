@@ -200,8 +200,7 @@ Measurement PacketReplay::StopMeasuring(
   is_measuring_ = false;
   Measurement made = Measure();
   made.turns = TurnsOf(connections);
-  made.is_regular = parts_.records.num_irregular() == before_.num_irregular &&
-                    AreAtRest(connections);
+  made.is_regular = made.is_regular && AreAtRest(connections);
   for (const NodeId node : before_.switches) {
     const LinkId out = parts_.setup.topology.links_from(node).front();
     made.peak_bytes.push_back(parts_.buffers.TakePeak(parts_.ports[out].at));
@@ -219,6 +218,7 @@ Measurement PacketReplay::Measure() const {
     traffic.max_queued = port.max_queued;
   }
   MeasureCounters(before_.totals, parts_.records.totals(), &made);
+  made.is_regular = parts_.records.num_irregular() == before_.num_irregular;
   return made;
 }
 

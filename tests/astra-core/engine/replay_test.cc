@@ -12,6 +12,7 @@
 #include "fmt/core.h"
 #include "network-frontends/flow/flow_backend.h"
 #include "network-frontends/packet/packet_backend.h"
+#include "tests/astra-core/engine/pipelined_runs.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_clusters.h"
 #include "workload/simai_text/simai_text_file.h"
@@ -20,6 +21,8 @@ namespace astra {
 namespace {
 
 using ::astra::testing::OneServer;
+using ::astra::testing::PipelinedProgram;
+using ::astra::testing::ScheduleNamed;
 using ::astra::testing::Star;
 using ::astra::testing::ValueOrDie;
 
@@ -154,15 +157,18 @@ double ShareReplayed(const Program& program, const Topology& topology,
 
 // `count` layers that compute for `compute` us, each with a forward collective
 // of TP and a gradient all-reduce of DP, which overlaps with the layer below.
+// DP reduces `times` the bytes of TP.
 Program Layers(uint32_t tensor, uint32_t gpus, int count, int compute,
-               int64_t bytes, std::string_view forward = "ALLREDUCE") {
+               int64_t bytes, std::string_view forward = "ALLREDUCE",
+               int64_t times = 1) {
   std::string text = fmt::format(
       "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: {} ep: 1 "
       "pp: 1 vpp: 1 ga: 1 all_gpus: {}\n{}\n",
       tensor, gpus, count);
   for (int i = 0; i < count; ++i) {
-    text += fmt::format("layer{} -1 {} {} {} {} NONE 0 {} ALLREDUCE {} 0\n", i,
-                        compute, forward, bytes, compute, compute, bytes);
+    text +=
+        fmt::format("layer{} -1 {} {} {} {} NONE 0 {} ALLREDUCE {} 0\n", i,
+                    compute, forward, bytes, compute, compute, times * bytes);
   }
   Warnings warnings;
   return ValueOrDie(ParseSimaiProgram("w", text, &warnings));
@@ -178,12 +184,53 @@ TEST(ReplayTest, GroupsThatLieAlikeShareASimulation) {
   EXPECT_GT(ShareReplayed(Layers(2, 8, 3, 1000, 300'000), Star(4, 2)), 0.3);
 }
 
-// Of one GPU in each server, TP and DP share the NICs.
+// Of one GPU in each server, TP and DP share the NICs. Without computation some
+// of their kernels start at the same instant.
 TEST(ReplayTest, WhatMeetsOnLinksIsSimulatedTogether) {
-  for (const int compute : {3, 20, 60}) {
+  for (const int compute : {0, 3, 20, 60}) {
     ShareReplayed(Layers(2, 4, 4, compute, 500'000), Star(4, 1));
     ShareReplayed(Layers(2, 8, 4, compute, 500'000), Star(8, 1));
   }
+}
+
+// Stages send messages over the NICs at which gradients are reduced.
+TEST(ReplayTest, WhatMeetsInPipelinesIsSimulatedTogether) {
+  for (const std::string_view schedule : {"1f1b", "zb-h1"}) {
+    const Program program = PipelinedProgram(
+        {.schedule = ScheduleNamed(schedule), .stages = 2, .micro_batches = 6});
+    EXPECT_GT(ShareReplayed(program, Star(2, 4)), 0.5);
+    ShareReplayed(program, Star(8, 1));
+    ShareReplayed(program, OneServer(8, "2880Gbps", "3us"));
+  }
+}
+
+// Each rank sends to the next stage and gathers at the same instant, so whose
+// message is first at a NIC depends on the order of ranks.
+TEST(ReplayTest, WhatStartsAtOneInstantKeepsItsOrder) {
+  const Program program = ValueOrDie(ParseProgram("p", R"(simai_program: 1
+sizes: {gpus: 8, tp: 4, pp: 2, micro_batches: 6}
+schedule: zb-h1
+pipeline_message: 524288
+modules:
+  - name: block
+    forward: [{blocking: all-gather, over: TP, bytes: 2097152}, {compute: 9us}]
+    input_gradient:
+      - {blocking: all-gather, over: TP, bytes: 2097152}
+      - {compute: 7us}
+    weight_gradient: [{compute: 5us}]
+stages:
+  - run: [{chunk: 0, modules: [block]}]
+  - run: [{chunk: 0, modules: [block]}]
+)"));
+  ShareReplayed(program, OneServer(8, "2880Gbps", "3us"));
+}
+
+// Gradients are reduced while the layer below meets them, and after that.
+TEST(ReplayTest, RoundsAreSkippedOnceOthersAreDone) {
+  EXPECT_GT(
+      ShareReplayed(Layers(2, 32, 2, 10, 100'000, "ALLREDUCE", /*times=*/160),
+                    Star(32, 1)),
+      0.94);
 }
 
 TEST(ReplayTest, RoundsOfALargeRingAreSkipped) {
