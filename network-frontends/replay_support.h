@@ -52,6 +52,7 @@ using Turns = std::vector<uint32_t>;
 // What a link has carried.
 struct LinkTraffic {
   TimePs busy;
+  TimePs data_busy;
   uint64_t bytes = 0;
   uint64_t packets = 0;
   uint64_t data_bytes = 0;
@@ -63,6 +64,7 @@ struct LinkTraffic {
                   int64_t times) {
     const auto factor = static_cast<uint64_t>(times);
     busy += times * (last.busy - first.busy);
+    data_busy += times * (last.data_busy - first.data_busy);
     bytes += factor * (last.bytes - first.bytes);
     packets += factor * (last.packets - first.packets);
     data_bytes += factor * (last.data_bytes - first.data_bytes);
@@ -177,12 +179,15 @@ class ReplaySupport {
   virtual Measurement StopMeasuring(
       absl::Span<const Connection> connections) = 0;
 
-  // Returns a number that is equal if all that is on the measured links and in
-  // the connections is equal, with times counted from now and packets from what
-  // is acknowledged; none if the network cannot tell. `label` tells what a
-  // message is that has not arrived.
+  virtual std::vector<LinkTraffic> TrafficOf(
+      absl::Span<const LinkId> links) const = 0;
+
+  // Returns a number that is equal if all that is on the links and in the
+  // connections is equal, with times counted from now and packets from what is
+  // acknowledged; none if the network cannot tell, or if something else is on
+  // the links. `label` tells what a message is that has not arrived.
   virtual std::optional<uint64_t> StateOf(
-      absl::Span<const Connection> connections,
+      absl::Span<const Connection> connections, absl::Span<const LinkId> links,
       const std::function<uint64_t(MessageId)>& label) = 0;
 
   // Adds what has ended and was measured on links that stand for `links`.

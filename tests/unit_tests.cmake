@@ -409,6 +409,7 @@ astra_test(engine_test
     astra-core/engine/flow_run_test.cc
     astra-core/engine/iteration_test.cc
     astra-core/engine/link_sharing_test.cc
+    astra-core/engine/lone_run_test.cc
     astra-core/engine/message_costs_test.cc
     astra-core/engine/message_facts_test.cc
     astra-core/engine/message_simulation_test.cc

@@ -87,8 +87,10 @@ void AddLinks(absl::Span<const Way> ways, const Topology& topology,
   for (const auto& [there, back] : ways) {
     region->links.insert(region->links.end(), there.begin(), there.end());
     region->links.insert(region->links.end(), back.begin(), back.end());
+    region->first_links.push_back(there.front());
   }
   SortOut(&region->links);
+  SortOut(&region->first_links);
   for (const LinkId link : region->links) {
     for (const NodeId node :
          {topology.link(link).source, topology.link(link).target}) {

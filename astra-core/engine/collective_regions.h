@@ -32,6 +32,7 @@ struct CollectiveRegion {
   // In the order of their first flows, one collective after the other.
   std::vector<Connection> connections;
   std::vector<LinkId> links;            // Sorted.
+  std::vector<LinkId> first_links;      // Of connections, sorted.
   std::vector<NodeId> switches;         // Sorted.
   std::vector<int64_t> most_at_switch;  // Bytes that it may hold there.
   // No rank has its result sooner after the first start.

@@ -89,29 +89,31 @@ void FlowCarrier::Delay(TimePs time, DelayKind kind, uint32_t slot) {
 }
 
 // A sum does not depend on the slots.
-uint64_t FlowCarrier::StateFrom(uint64_t first) const {
+uint64_t FlowCarrier::StateFrom(const CarriedFlow& of) const {
   uint64_t sum = 0;
   for (const InFlight& carried : in_flight_) {
-    if (carried.is_free) continue;
+    if (carried.is_free || !AreOfOne(carried.flow, of)) continue;
     // A delay that has ended is one that is not there.
     const int64_t left =
         std::max<int64_t>(0, (carried.due - network_.now()).count());
-    sum += HashOf(carried.flow.flow.index() - first, left,
+    sum += HashOf(carried.flow.flow.index() - of.flow.index(), left,
                   left == 0 ? 0 : 1 + static_cast<uint64_t>(carried.kind));
   }
   return sum;
 }
 
-uint64_t FlowCarrier::LastUnderWay() const {
+uint64_t FlowCarrier::LastUnderWay(const CarriedFlow& of) const {
   uint64_t last = 0;
   for (const InFlight& carried : in_flight_) {
-    if (!carried.is_free) last = std::max(last, carried.flow.flow.index());
+    if (carried.is_free || !AreOfOne(carried.flow, of)) continue;
+    last = std::max(last, carried.flow.flow.index());
   }
   return last;
 }
 
-void FlowCarrier::Renumber(uint64_t by) {
+void FlowCarrier::Renumber(const CarriedFlow& of, uint64_t by) {
   for (InFlight& carried : in_flight_) {
+    if (carried.is_free || !AreOfOne(carried.flow, of)) continue;
     carried.flow.flow = FlowId(carried.flow.flow.index() + by);
   }
 }

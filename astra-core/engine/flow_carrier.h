@@ -29,6 +29,11 @@ struct CarriedFlow {
   friend auto operator<=>(const CarriedFlow&, const CarriedFlow&) = default;
 };
 
+// Returns whether two flows are of one collective.
+inline bool AreOfOne(const CarriedFlow& a, const CarriedFlow& b) {
+  return a.communicator == b.communicator && a.number == b.number;
+}
+
 class FlowCarrier {
  public:
   // Every message on `network` must go through this object. `network` must
@@ -60,13 +65,14 @@ class FlowCarrier {
     return in_flight_.size() - free_slots_.size();
   }
 
+  // Of the collective of `of`:
   // Returns a number that is equal for equal flows under way, with the numbers
-  // of flows counted from `first` and times from now. Of one collective only.
-  uint64_t StateFrom(uint64_t first) const;
+  // of flows counted from that of `of` and times from now.
+  uint64_t StateFrom(const CarriedFlow& of) const;
   // Returns the largest number of a flow under way. Requires that there is one.
-  uint64_t LastUnderWay() const;
+  uint64_t LastUnderWay(const CarriedFlow& of) const;
   // Adds `by` to the numbers of all flows under way.
-  void Renumber(uint64_t by);
+  void Renumber(const CarriedFlow& of, uint64_t by);
 
   // Returns the flows of one collective that are under way, in increasing
   // order. Takes time in proportion to the flows of all collectives.

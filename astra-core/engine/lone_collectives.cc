@@ -258,8 +258,10 @@ absl::StatusOr<LoneResult> LoneCollectives::Simulate(
   std::vector<RoundSkipper> skippers;
   for (size_t i = 0; i < alone.size(); ++i) {
     for (KernelStart& start : alone[i].starts) start.time += moved_by;
-    skippers.emplace_back(collectives[i].region->facts->rounds,
-                          region.connections, *carrier_, *network_);
+    skippers.emplace_back(
+        *collectives[i].region, collectives[i].of,
+        [this, i] { return recorder_ == nullptr ? 0 : recorder_->NumOf(i); },
+        *carrier_, *network_);
   }
   if (options_.notes_messages) {
     recorder_ = std::make_unique<MessageRecorder>(alone, region.connections,
@@ -295,9 +297,18 @@ void LoneCollectives::Measure(const CollectiveRegion& region,
   measured = result->is_whole ? network.StopMeasuring(region.connections)
                               : network.Measure();
   simulated_hops_ += measured.num_packet_hops - measured.num_counted_hops;
+  TimePs later;
+  int64_t num_skipping = 0;
   for (size_t i = 0; i < skippers.size(); ++i) {
-    skippers[i].AddSkipped(&measured);
+    skippers[i].AddSkipped(region.links, &measured);
+    later = std::max(later, skippers[i].later());
+    if (skippers[i].later() > TimePs(0)) ++num_skipping;
     if (recorder != nullptr) recorder->AddSkipped(i, skippers[i].skipped());
+  }
+  measured.quiet += later;  // Or a little sooner.
+  // Those that skip rounds meet others in buffers at other times than they did.
+  if (collectives.size() > 1) {
+    for (int64_t& bytes : measured.peak_bytes) bytes *= 1 + num_skipping;
   }
   if (recorder != nullptr) result->messages = recorder->Take();
   result->is_regular =

@@ -1,8 +1,6 @@
 #include "astra-core/engine/lone_run.h"
 
 #include <algorithm>
-#include <optional>
-#include <tuple>
 
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/units.h"
@@ -14,17 +12,16 @@ namespace astra {
 size_t PositionOf(const CarriedFlow& flow,
                   absl::Span<const LoneCollective> collectives) {
   size_t position = 0;
-  while (std::tie(collectives[position].of.communicator,
-                  collectives[position].of.number) !=
-         std::tie(flow.communicator, flow.number)) {
-    ++position;
-  }
+  while (!AreOfOne(collectives[position].of, flow)) ++position;
   return position;
 }
 
 LoneRun::LoneRun(absl::Span<const LoneCollective> collectives,
                  FlowCarrier& carrier, NetworkBackend& network)
-    : collectives_(collectives), carrier_(carrier), network_(network) {
+    : collectives_(collectives),
+      carrier_(carrier),
+      network_(network),
+      later_(collectives.size()) {
   for (const LoneCollective& collective : collectives) {
     flows_.push_back(std::make_unique<FlowRun>(collective.messages.graph));
   }
@@ -46,6 +43,12 @@ std::vector<RankEnd> LoneRun::RunTo(TimePs limit) {
 absl::StatusOr<std::vector<RankEnd>> LoneRun::RunToEnd(
     size_t num_ends, absl::Span<RoundSkipper> skippers,
     const std::function<absl::Status()>& watch) {
+  meets_.resize(skippers.size());
+  for (size_t i = 0; i < skippers.size(); ++i) {
+    for (size_t j = 0; j < skippers.size(); ++j) {
+      if (i != j && skippers[i].Meets(skippers[j])) meets_[i].push_back(j);
+    }
+  }
   std::vector<RankEnd> ends;
   Start(&ends);
   // The network goes on in slices, so that signals are answered. A slice in
@@ -58,34 +61,37 @@ absl::StatusOr<std::vector<RankEnd>> LoneRun::RunToEnd(
     const bool is_last = slice >= kMaxCollectiveTime;
     const TimePs limit = is_last ? kNever : network_.now() + slice;
     if (Advance(limit, &ends)) {
-      if (const std::optional<size_t> left = OnlyOneLeft()) {
-        later_ = skippers[*left].AfterArrivals(done_, *flows_[*left]);
-      }
+      SkipRounds(skippers);
     } else if (is_last) {
       break;  // Nothing happens any more.
     } else {
       slice += slice;
     }
   }
+  std::stable_sort(
+      ends.begin(), ends.end(),
+      [](const RankEnd& a, const RankEnd& b) { return a.time < b.time; });
   return ends;
 }
 
-// Returns the only collective that is not done, if the flows that were done at
-// this instant are all its own.
-std::optional<size_t> LoneRun::OnlyOneLeft() const {
-  std::optional<size_t> left;
-  for (size_t i = 0; i < flows_.size(); ++i) {
-    if (flows_[i]->is_done()) continue;
-    if (left) return std::nullopt;
-    left = i;
+// Skips rounds of collectives that have flows done at this instant and meet
+// none that goes on.
+void LoneRun::SkipRounds(absl::Span<RoundSkipper> skippers) {
+  const auto is_done = [this](size_t i) { return flows_[i]->is_done(); };
+  for (size_t i = 0; i < skippers.size(); ++i) {
+    const bool have_all_started = collectives_[i].starts.size() ==
+                                  collectives_[i].messages.graph->num_ranks();
+    if (is_done(i) || !have_all_started ||
+        !std::all_of(meets_[i].begin(), meets_[i].end(), is_done)) {
+      continue;
+    }
+    done_of_one_.clear();
+    for (const CarriedFlow& done : done_) {
+      if (AreOfOne(done, collectives_[i].of)) done_of_one_.push_back(done);
+    }
+    if (done_of_one_.empty()) continue;
+    later_[i] = skippers[i].AfterArrivals(done_of_one_, *flows_[i]);
   }
-  const auto is_of_it = [&](const CarriedFlow& done) {
-    return PositionOf(done, collectives_) == *left;
-  };
-  if (!left || !std::all_of(done_.begin(), done_.end(), is_of_it)) {
-    return std::nullopt;
-  }
-  return left;
 }
 
 void LoneRun::Start(std::vector<RankEnd>* ends) {
@@ -115,8 +121,9 @@ bool LoneRun::Advance(TimePs limit, std::vector<RankEnd>* ends) {
     SendFlows(ready_, collectives_[position].of,
               collectives_[position].messages, carrier_);
     for (const GroupRank rank : finished_) {
-      ends->push_back({network_.now() + later_, static_cast<uint32_t>(position),
-                       done.flow, rank, batch_});
+      ends->push_back({network_.now() + later_[position],
+                       static_cast<uint32_t>(position), done.flow, rank,
+                       batch_});
     }
   }
   return true;

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -93,9 +92,9 @@ class LoneRun {
   // Returns the ends of ranks by time. The first runs to `limit`, which is not
   // before the last start. The second runs until the last flow is done, or
   // `num_ends` ranks have their results, or nothing happens any more. Once all
-  // but one of the collectives are done, it skips rounds of that one where it
-  // can, with its own of `skippers`; times are then those of a run that skips
-  // none. It calls `watch` many times a second, and ends with the error that it
+  // that a collective meets are done, it skips rounds of that one where it can,
+  // with its own of `skippers`; times are then those of a run that skips none.
+  // It calls `watch` many times a second, and ends with the error that it
   // returns.
   std::vector<RankEnd> RunTo(TimePs limit);
   absl::StatusOr<std::vector<RankEnd>> RunToEnd(
@@ -110,18 +109,20 @@ class LoneRun {
  private:
   void Start(std::vector<RankEnd>* ends);
   bool Advance(TimePs limit, std::vector<RankEnd>* ends);
-  std::optional<size_t> OnlyOneLeft() const;
+  void SkipRounds(absl::Span<RoundSkipper> skippers);
 
   const absl::Span<const LoneCollective> collectives_;
   FlowCarrier& carrier_;
   NetworkBackend& network_;
   std::vector<std::unique_ptr<FlowRun>> flows_;
-  TimePs later_;                     // Time that was skipped.
-  TimePs last_ = TimePs(-1);         // When flows were done last,
+  std::vector<TimePs> later_;  // By collective: time that was skipped.
+  std::vector<std::vector<size_t>> meets_;  // By collective; to skip rounds.
+  TimePs last_ = TimePs(-1);                // When flows were done last,
   uint32_t batch_ = 0;               // and how often before at that instant.
   std::vector<FlowId> ready_;        // Scratch.
   std::vector<GroupRank> finished_;  // Scratch.
   std::vector<CarriedFlow> done_;    // Scratch.
+  std::vector<CarriedFlow> done_of_one_;  // Scratch.
 };
 
 }  // namespace astra

@@ -28,20 +28,14 @@ void MessageRecorder::Add(const FlowRecord& message) {
        .ideal = message.ideal});
 }
 
-// A count of messages, less those of others, is a place among the items. Those
-// after skipped rounds were noted too early.
+// A count of messages is a place among the items. Those after skipped rounds
+// were noted too early.
 void MessageRecorder::AddSkipped(size_t position,
                                  absl::Span<const SkippedRounds> skipped) {
-  size_t num_of_others = 0;
-  for (size_t i = 0; i < sequences_.size(); ++i) {
-    if (i != position) num_of_others += sequences_[i].items.size();
-  }
   MessageSequence& sequence = sequences_[position];
   for (const auto& [first, end, times, period] : skipped) {
-    const size_t end_item = end - num_of_others;
-    sequence.repetitions.push_back(
-        {first - num_of_others, end_item, times, period});
-    for (size_t i = end_item; i < sequence.items.size(); ++i) {
+    sequence.repetitions.push_back({first, end, times, period});
+    for (size_t i = end; i < sequence.items.size(); ++i) {
       sequence.items[i].start += times * period;
       sequence.items[i].finish += times * period;
     }

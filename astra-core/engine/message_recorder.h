@@ -31,8 +31,13 @@ class MessageRecorder {
   // `message` has arrived.
   void Add(const FlowRecord& message);
 
+  // Returns how many messages of the collective at `position` were added.
+  uint64_t NumOf(size_t position) const {
+    return sequences_[position].items.size();
+  }
+
   // Says what came again, of the collective at `position`, without being
-  // simulated. All others were done before.
+  // simulated, in terms of NumOf().
   void AddSkipped(size_t position, absl::Span<const SkippedRounds> skipped);
 
   // Moves out the messages of each collective.

@@ -7,43 +7,52 @@
 #include "astra-core/base/random.h"
 
 namespace astra {
-namespace {
 
-// Adds `times` times what came between two measurements.
-void Add(const Measurement& first, const Measurement& last, int64_t times,
-         Measurement* to) {
-  const auto factor = static_cast<uint64_t>(times);
-  to->links.resize(last.links.size());
-  for (size_t i = 0; i < to->links.size(); ++i) {
-    to->links[i].AddBetween(first.links[i], last.links[i], times);
-  }
-  to->num_flows += factor * (last.num_flows - first.num_flows);
-  to->num_data_packets +=
-      factor * (last.num_data_packets - first.num_data_packets);
-  to->num_packet_hops +=
-      factor * (last.num_packet_hops - first.num_packet_hops);
-  to->sending += times * (last.sending - first.sending);
-  to->sending_slowly += times * (last.sending_slowly - first.sending_slowly);
-  to->quiet += times * (last.quiet - first.quiet);
-}
-
-}  // namespace
-
-RoundSkipper::RoundSkipper(const std::vector<Rounds>& rounds,
-                           const std::vector<Connection>& connections,
+RoundSkipper::RoundSkipper(const CollectiveRegion& region,
+                           const CarriedFlow& of,
+                           std::function<uint64_t()> num_messages,
                            FlowCarrier& carrier, NetworkBackend& network)
-    : connections_(connections), carrier_(carrier), network_(network) {
-  for (const Rounds& each : rounds) {
+    : region_(&region),
+      of_(of),
+      num_messages_(std::move(num_messages)),
+      carrier_(carrier),
+      network_(network),
+      traffic_(region.links.size()) {
+  for (const Rounds& each : region.facts->rounds) {
     Level& level = levels_.emplace_back();
     level.rounds = &each;
   }
 }
 
-void RoundSkipper::AddSkipped(Measurement* to) const {
+bool RoundSkipper::Meets(const RoundSkipper& other) const {
+  const std::vector<LinkId>& a = region_->links;
+  const std::vector<LinkId>& b = other.region_->links;
+  for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
+    if (*i == *j) return true;
+    *i < *j ? ++i : ++j;
+  }
+  return false;
+}
+
+// While congestion control is at rest, a queue pair sends whenever its data
+// takes time at its NIC.
+void RoundSkipper::AddSkipped(absl::Span<const LinkId> links,
+                              Measurement* to) const {
   if (skipped_.empty()) return;
-  Measurement nothing;
-  nothing.links.resize(not_simulated_.links.size());
-  Add(nothing, not_simulated_, 1, to);
+  to->num_flows += num_flows_;
+  for (size_t i = 0; i < traffic_.size(); ++i) {
+    const LinkId link = region_->links[i];
+    const auto place = std::lower_bound(links.begin(), links.end(), link);
+    to->links[static_cast<size_t>(place - links.begin())].AddBetween(
+        {}, traffic_[i], 1);
+    to->num_packet_hops += traffic_[i].packets;
+    if (!std::binary_search(region_->first_links.begin(),
+                            region_->first_links.end(), link)) {
+      continue;
+    }
+    to->num_data_packets += traffic_[i].data_packets;
+    to->sending += traffic_[i].data_busy;
+  }
 }
 
 // Skipping long rounds renumbers flows, so that shorter ones are looked at
@@ -58,7 +67,7 @@ TimePs RoundSkipper::AfterArrivals(absl::Span<const CarriedFlow> arrived,
     if (first == arrived.end()) continue;
     if (LookAt(first->flow.index() / per_round, level, flows)) break;
   }
-  return not_simulated_.quiet;
+  return later_;
 }
 
 bool RoundSkipper::LookAt(uint64_t round, Level& level, FlowRun& flows) {
@@ -72,20 +81,25 @@ bool RoundSkipper::LookAt(uint64_t round, Level& level, FlowRun& flows) {
   level.section = run->begin;
   if (level.looks.size() >= kMaxLooks) return false;
 
-  const uint64_t first = round * per_round;
+  CarriedFlow first = of_;
+  first.flow = FlowId(round * per_round);
   ReplaySupport& network = *network_.replay();
   const auto label = [&](MessageId message) {
-    return carrier_.FlowOf(message).flow.index() - first;
+    return carrier_.FlowOf(message).flow.index() - first.flow.index();
   };
-  const std::optional<uint64_t> state = network.StateOf(connections_, label);
+  const std::optional<uint64_t> state =
+      network.StateOf(region_->connections, region_->links, label);
   if (!state) return false;
   Look look;
   look.round = round;
   look.state = HashOf(*state, carrier_.StateFrom(first),
                       flows.StateFrom(round, per_round));
-  look.measured = network.Measure();
-  look.num_messages = look.measured.num_flows;
-  AddSkipped(&look.measured);
+  look.num_messages = num_messages_();
+  look.time = network_.now() + later_;
+  look.traffic = network.TrafficOf(region_->links);
+  for (size_t i = 0; i < traffic_.size(); ++i) {
+    look.traffic[i].AddBetween({}, traffic_[i], 1);
+  }
   const auto before =
       std::find_if(level.looks.begin(), level.looks.end(),
                    [&](const Look& l) { return l.state == look.state; });
@@ -105,17 +119,21 @@ bool RoundSkipper::LookAt(uint64_t round, Level& level, FlowRun& flows) {
 // What is under way may depend on nothing but alike rounds, also afterwards.
 bool RoundSkipper::Skip(const Look& before, const Look& now, uint64_t end,
                         uint64_t per_round, FlowRun& flows) {
-  const uint64_t last = carrier_.LastUnderWay() / per_round;
+  const uint64_t last = carrier_.LastUnderWay(of_) / per_round;
   const uint64_t period = now.round - before.round;
   if (last + 1 + period > end) return false;
   const uint64_t times = (end - 1 - last) / period;
+  const uint64_t flows_skipped = times * period * per_round;
   flows.Skip(times * period, per_round);
-  carrier_.Renumber(times * period * per_round);
-  skipped_.push_back({before.num_messages, now.num_messages,
-                      static_cast<int64_t>(times),
-                      now.measured.quiet - before.measured.quiet});
-  Add(before.measured, now.measured, static_cast<int64_t>(times),
-      &not_simulated_);
+  carrier_.Renumber(of_, flows_skipped);
+  const auto repeated = static_cast<int64_t>(times);
+  skipped_.push_back({before.num_messages, now.num_messages, repeated,
+                      now.time - before.time});
+  later_ += repeated * (now.time - before.time);
+  num_flows_ += flows_skipped;
+  for (size_t i = 0; i < traffic_.size(); ++i) {
+    traffic_[i].AddBetween(before.traffic[i], now.traffic[i], repeated);
+  }
   return true;
 }
 

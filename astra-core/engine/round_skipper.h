@@ -13,11 +13,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "astra-core/base/units.h"
 #include "astra-core/engine/alike_rounds.h"
+#include "astra-core/engine/collective_regions.h"
 #include "astra-core/engine/flow_carrier.h"
 #include "astra-core/engine/flow_run.h"
 #include "network-frontends/network_backend.h"
@@ -37,29 +39,37 @@ struct SkippedRounds {
 
 class RoundSkipper {
  public:
-  // All must outlive the object. `network` measures the collective.
-  RoundSkipper(const std::vector<Rounds>& rounds,
-               const std::vector<Connection>& connections, FlowCarrier& carrier,
+  // Of the collective of `of`, which takes place in `region`, where nothing
+  // else goes on once AfterArrivals() is called. `num_messages` tells how many
+  // of its messages have arrived. All must outlive the object.
+  RoundSkipper(const CollectiveRegion& region, const CarriedFlow& of,
+               std::function<uint64_t()> num_messages, FlowCarrier& carrier,
                NetworkBackend& network);
+
+  // Returns whether the collectives of both have links in common.
+  bool Meets(const RoundSkipper& other) const;
 
   // Flows have arrived, and what could leave then has left. Returns by how much
   // all that follows is later than the network says.
   TimePs AfterArrivals(absl::Span<const CarriedFlow> arrived, FlowRun& flows);
 
+  TimePs later() const { return later_; }
   absl::Span<const SkippedRounds> skipped() const { return skipped_; }
-  // Adds all that was skipped.
-  void AddSkipped(Measurement* to) const;
+  // Adds all that was skipped, but for the time. `links` are those that were
+  // measured. Requires that congestion control has been at rest.
+  void AddSkipped(absl::Span<const LinkId> links, Measurement* to) const;
 
  private:
   static constexpr size_t kMaxLooks = 64;  // Of one run of alike rounds.
 
   // How it was when the first flow of a round had arrived. What was skipped
-  // before is in the time and the measurement.
+  // before is in the time and the traffic.
   struct Look {
     uint64_t round = 0;
     uint64_t state = 0;
     uint64_t num_messages = 0;  // Without what was skipped.
-    Measurement measured;
+    TimePs time;
+    std::vector<LinkTraffic> traffic;  // In the order of the region's links.
   };
   // Rounds of one length.
   struct Level {
@@ -73,12 +83,17 @@ class RoundSkipper {
   bool Skip(const Look& before, const Look& now, uint64_t end,
             uint64_t per_round, FlowRun& flows);
 
-  const std::vector<Connection>& connections_;
+  const CollectiveRegion* region_;
+  const CarriedFlow of_;
+  const std::function<uint64_t()> num_messages_;
   FlowCarrier& carrier_;
   NetworkBackend& network_;
   std::vector<Level> levels_;
   std::vector<SkippedRounds> skipped_;
-  Measurement not_simulated_;
+  // What was not simulated.
+  TimePs later_;
+  uint64_t num_flows_ = 0;
+  std::vector<LinkTraffic> traffic_;
 };
 
 }  // namespace astra

@@ -195,8 +195,11 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
                       absl::Span<const NodeId> switches) override;
   Measurement Measure() const override;
   Measurement StopMeasuring(absl::Span<const Connection> connections) override;
+  std::vector<LinkTraffic> TrafficOf(
+      absl::Span<const LinkId> links) const override;
   std::optional<uint64_t> StateOf(
       absl::Span<const Connection> /*connections*/,
+      absl::Span<const LinkId> /*links*/,
       const std::function<uint64_t(MessageId)>& /*label*/) override {
     return std::nullopt;
   }

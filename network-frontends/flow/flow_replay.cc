@@ -54,12 +54,19 @@ LinkTraffic FlowBackend::TrafficOf(LinkId link) const {
   return traffic;
 }
 
+std::vector<LinkTraffic> FlowBackend::TrafficOf(
+    absl::Span<const LinkId> links) const {
+  std::vector<LinkTraffic> traffic;
+  for (const LinkId link : links) traffic.push_back(TrafficOf(link));
+  return traffic;
+}
+
 void FlowBackend::StartMeasuring(absl::Span<const LinkId> links,
                                  absl::Span<const NodeId> switches) {
   before_.start = now_;
   before_.links.assign(links.begin(), links.end());
   before_.traffic.clear();
-  for (const LinkId link : links) before_.traffic.push_back(TrafficOf(link));
+  before_.traffic = TrafficOf(links);
   before_.num_switches = switches.size();
   before_.counters = CountersOf(statistics_);
 }

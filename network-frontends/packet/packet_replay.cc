@@ -222,8 +222,18 @@ Measurement PacketReplay::Measure() const {
   return made;
 }
 
+std::vector<LinkTraffic> PacketReplay::TrafficOf(
+    absl::Span<const LinkId> links) const {
+  std::vector<LinkTraffic> traffic;
+  traffic.reserve(links.size());
+  for (const LinkId link : links) {
+    traffic.push_back(parts_.ports[link].Traffic());
+  }
+  return traffic;
+}
+
 std::optional<uint64_t> PacketReplay::StateOf(
-    absl::Span<const Connection> connections,
+    absl::Span<const Connection> connections, absl::Span<const LinkId> links,
     const std::function<uint64_t(MessageId)>& label) {
   StateHash state;
   absl::flat_hash_map<uint32_t, int64_t> place;  // For look-up only.
@@ -236,12 +246,19 @@ std::optional<uint64_t> PacketReplay::StateOf(
     place[id.index()] = static_cast<int64_t>(i);
     AddQueuePair(parts_.queue_pairs[id], label, &state);
   }
-  const auto place_of = [&](QueuePairId id) { return place.at(id.index()); };
-  for (const LinkId link : before_.links) {
+  bool has_others = false;
+  const auto place_of = [&](QueuePairId id) {
+    const auto found = place.find(id.index());
+    if (found != place.end()) return found->second;
+    has_others = true;
+    return int64_t{-1};
+  };
+  for (const LinkId link : links) {
     Port& port = parts_.ports[link];
     AddPort(port, parts_.nics.HasSender(port), parts_.queue_pairs,
             parts_.events.now(), place_of, &state);
   }
+  if (has_others) return std::nullopt;
   for (const uint32_t number : TurnsOf(connections)) state.Add(number);
   return state.hash();
 }

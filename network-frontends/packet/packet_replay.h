@@ -64,8 +64,10 @@ class PacketReplay final : public ReplaySupport {
                       absl::Span<const NodeId> switches) override;
   Measurement Measure() const override;
   Measurement StopMeasuring(absl::Span<const Connection> connections) override;
+  std::vector<LinkTraffic> TrafficOf(
+      absl::Span<const LinkId> links) const override;
   std::optional<uint64_t> StateOf(
-      absl::Span<const Connection> connections,
+      absl::Span<const Connection> connections, absl::Span<const LinkId> links,
       const std::function<uint64_t(MessageId)>& label) override;
   void Replay(const Measurement& measured, absl::Span<const LinkId> links,
               absl::Span<const Connection> connections) override;

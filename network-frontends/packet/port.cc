@@ -26,6 +26,7 @@ TimePs Port::CountOther(const Packet& packet) {
   carried.bytes += packet.bytes;
   ++carried.packets;
   if (packet.kind == PacketKind::kData) {
+    carried.data_busy += time;
     carried.data_bytes += packet.bytes;
     ++carried.data_packets;
   }
@@ -40,6 +41,7 @@ LinkTraffic Port::Traffic() const {
     all.packets += num_known[i];
   }
   constexpr auto kFullData = static_cast<size_t>(KnownSize::kFullData);
+  all.data_busy += int64_t{num_known[kFullData]} * TimePs(known_ps[kFullData]);
   all.data_bytes += uint64_t{num_known[kFullData]} * known_bytes[kFullData];
   all.data_packets += num_known[kFullData];
   all.max_queued = max_queued;
