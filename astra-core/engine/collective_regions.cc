@@ -210,6 +210,7 @@ const CollectiveRegion& CollectiveRegions::JointRegionOf(
   // Events of one instant are handled in the order of communicators, so this
   // order is part of the shape.
   std::vector<CommunicatorId> communicators;
+  communicators.reserve(regions.size());
   for (const CollectiveRegion* each : regions) {
     communicators.push_back(each->communicator);
   }
