@@ -12,7 +12,8 @@
 namespace astra {
 namespace {
 
-// Where the packets of a connection go.
+// The links that the packets of a connection pass, and those that its
+// acknowledgements pass.
 struct Way {
   std::vector<LinkId> there;
   std::vector<LinkId> back;

@@ -124,11 +124,9 @@ absl::Status CollectiveReplays::Start(const CarriedFlow& of, GroupRank rank) {
     claim.next_end = kNever;
     ExpectEnd(id, next_end);
   }
-  const auto started =
-      std::find_if(claim.collectives.begin(), claim.collectives.end(),
-                   [&](const StartedCollective& each) {
-                     return KeyOf(each.of) == KeyOf(of);
-                   });
+  const auto started = std::find_if(
+      claim.collectives.begin(), claim.collectives.end(),
+      [&](const StartedCollective& each) { return AreOfOne(each.of, of); });
   started->starts.push_back({network_.now(), rank, num_starts_++});
   if (!started->have_all_started()) return absl::OkStatus();
   starting_.erase(starting);

@@ -65,7 +65,7 @@ class CollectiveReplays {
 
   // The first message of a collective may leave, after the kernel of `rank` has
   // started. Returns its claim, or kNoClaim if it must be simulated in earnest.
-  // Where it meets others, they become one claim.
+  // If the collective meets others on links, all of them become one claim.
   ClaimId Claim(const CarriedFlow& of, const CollectiveRegion& region,
                 GroupRank rank);
 

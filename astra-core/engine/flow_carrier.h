@@ -65,7 +65,8 @@ class FlowCarrier {
     return in_flight_.size() - free_slots_.size();
   }
 
-  // Of the collective of `of`:
+  // The next three functions look only at flows of the collective that `of`
+  // belongs to.
   // Returns a number that is equal for equal flows under way, with the numbers
   // of flows counted from that of `of` and times from now.
   uint64_t StateFrom(const CarriedFlow& of) const;

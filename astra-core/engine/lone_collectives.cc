@@ -278,8 +278,8 @@ absl::StatusOr<LoneResult> LoneCollectives::Simulate(
   if (result.ends.size() == NumEnds(collectives)) {
     Measure(region, collectives, skippers, recorder.get(), &result);
   }
-  // What is irregular or has not come to its end leaves queue pairs behind that
-  // would disturb the next one.
+  // A run that was irregular, or was stopped early, leaves queue pairs behind
+  // that would disturb the next one, so that one gets a new network.
   if (!result.is_regular || !result.is_whole) SetNetwork(new_network_());
   return result;
 }
@@ -306,7 +306,8 @@ void LoneCollectives::Measure(const CollectiveRegion& region,
     if (recorder != nullptr) recorder->AddSkipped(i, skippers[i].skipped());
   }
   measured.quiet += later;  // Or a little sooner.
-  // Those that skip rounds meet others in buffers at other times than they did.
+  // The rounds that were skipped would have met other messages in buffers than
+  // those that were simulated did, so the sum of all peaks is taken.
   if (collectives.size() > 1) {
     for (int64_t& bytes : measured.peak_bytes) bytes *= 1 + num_skipping;
   }

@@ -51,7 +51,7 @@ struct LoneResult {
   // By time. Those of collectives all of whose kernels have started.
   std::vector<RankEnd> ends;
   bool is_whole = false;  // All kernels of all collectives have started.
-  // What was measured is told of what is whole only.
+  // Empty if the result is not whole.
   Measurement measured;
   // Of each collective; empty if nobody wants to know of messages.
   std::vector<std::shared_ptr<const MessageSequence>> messages;

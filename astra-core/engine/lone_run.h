@@ -27,8 +27,8 @@ namespace astra {
 struct KernelStart {
   TimePs time;
   GroupRank rank;
-  // Of starts of one instant, also of several collectives, the smaller is
-  // first.
+  // Kernels that start at one instant, also those of several collectives,
+  // start in this order.
   uint64_t order = 0;
 
   friend bool operator<(const KernelStart& a, const KernelStart& b) {

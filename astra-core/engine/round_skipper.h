@@ -39,9 +39,10 @@ struct SkippedRounds {
 
 class RoundSkipper {
  public:
-  // Of the collective of `of`, which takes place in `region`, where nothing
-  // else goes on once AfterArrivals() is called. `num_messages` tells how many
-  // of its messages have arrived. All must outlive the object.
+  // Skips rounds of the collective that `of` belongs to. It takes place in
+  // `region`, where nothing else may go on once AfterArrivals() is called.
+  // `num_messages` tells how many of its messages have arrived. All must
+  // outlive the object.
   RoundSkipper(const CollectiveRegion& region, const CarriedFlow& of,
                std::function<uint64_t()> num_messages, FlowCarrier& carrier,
                NetworkBackend& network);
