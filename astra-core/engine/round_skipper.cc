@@ -109,11 +109,12 @@ bool RoundSkipper::LookAt(uint64_t round, Level& level, FlowRun& flows) {
   }
   const bool has_skipped = Skip(*before, look, run->end, per_round, flows);
   level.looks.clear();
-  // Looks at shorter rounds do not tell what has been skipped since.
-  if (has_skipped) {
-    for (Level& each : levels_) each.looks.clear();
-  }
-  return has_skipped;
+  if (!has_skipped) return false;
+  // Looks at shorter rounds do not tell what has been skipped since. Those at
+  // longer ones do.
+  const auto place = static_cast<size_t>(&level - levels_.data());
+  for (size_t i = place; i < levels_.size(); ++i) levels_[i].looks.clear();
+  return true;
 }
 
 // What is under way may depend on nothing but alike rounds, also afterwards.

@@ -9,9 +9,6 @@
 namespace astra {
 namespace {
 
-// From this number of links on, the ports no longer fit the second-level cache.
-constexpr size_t kManyLinks = 1024;
-
 constexpr size_t kLineBytes = 64;  // Size of a cache line.
 
 // Fetches the first `bytes` bytes of `value`. As all that only fetch, it is
@@ -43,8 +40,7 @@ Prefetcher::Prefetcher(const PacketEvents& events, const Ports& ports,
     : events_(events),
       ports_(ports),
       paths_(paths),
-      queue_pairs_(queue_pairs),
-      is_large_(ports.size() >= kManyLinks) {}
+      queue_pairs_(queue_pairs) {}
 
 void Prefetcher::FetchBlock() {
   const Agenda& agenda = events_.agenda();

@@ -29,9 +29,9 @@ class Prefetcher {
              const QueuePairPool& queue_pairs);
 
   // Fetches for the events to come, once for each block of them. Does nothing
-  // in a network that fits a cache.
+  // while what happens is so little that it fits a cache.
   void BeforeEvent() {
-    if (!is_large_) return;
+    if (events_.agenda().size() < kManyEvents) return;
     if (num_left_ == 0 || events_.agenda().num_opened() != num_opened_) {
       FetchBlock();
     }
@@ -40,6 +40,9 @@ class Prefetcher {
 
  private:
   static constexpr size_t kBlock = 16;
+  // From this number of pending events on, what they touch no longer fits the
+  // second-level cache.
+  static constexpr size_t kManyEvents = 768;
 
   void FetchBlock();
   const Port* PortOf(uint32_t key) const;
@@ -48,7 +51,6 @@ class Prefetcher {
   const Ports& ports_;
   const Paths& paths_;
   const QueuePairPool& queue_pairs_;
-  const bool is_large_;      // State exceeds the nearest caches.
   uint64_t num_opened_ = 0;  // Agenda::num_opened() at the last block.
   size_t num_left_ = 0;      // Events of the block that are to come.
 };
