@@ -90,6 +90,9 @@ constexpr OptionSpec kOptions[] = {
     {"send-latency", "", "TIME", "Model",
      "passes before each message leaves, such as 6us (default 0, or "
      "AS_SEND_LAT)"},
+    {"start-step", "", "TIME", "Model",
+     "collectives start at multiples of it, such as 20ns, on each rank, with "
+     "messages (default: whenever they can)"},
     {"contention", "", "X", "Model",
      "share of its speed that computation loses beside a collective (default: "
      "what the program says, or 0)"},
@@ -114,6 +117,9 @@ constexpr OptionSpec kOptions[] = {
     {"error-bound", "", "PERCENT", "Run",
      "with --accelerate bounded: by how much of its time a collective may end "
      "too early or too late, 0 to 20 (default 1)"},
+    {"exact-events", "", "N", "Run",
+     "with --accelerate bounded: simulate so many events before any of these "
+     "errors is accepted (default 40000000, which take seconds)"},
     {"threads", "t", "N", "Run",
      "1 (default) to 1024, for commands of SimAI: without effect"},
     {"estimate", "", "", "Run",

@@ -57,12 +57,14 @@ absl::Status CheckFidelity(const CommandLine& flags, Fidelity fidelity) {
                         {"tp-overlap", network == nullptr},
                         {"ep-overlap", network == nullptr},
                         {"send-latency", network != nullptr},
+                        {"start-step", network != nullptr},
                         {"symmetry", fidelity == Fidelity::kFlow},
                         {"estimate", network != nullptr},
                         {"simai-files", records_flows},
                         {"sample", records_packets},
                         {"accelerate", records_flows},
                         {"error-bound", records_flows},
+                        {"exact-events", records_flows},
                         {"capture", records_packets}};
   for (const Rule& rule : rules) {
     if (rule.has_effect || !flags.has(rule.option)) continue;
@@ -106,9 +108,12 @@ absl::Status CheckJobs(const CommandLine& flags, Fidelity fidelity) {
         "--jobs needs the cluster that the jobs share: give -n");
   }
   for (const std::string_view option :
-       {"workload", "gpus", "gpu-type", "algorithm", "dispatcher", "stop-at",
-        "unroll", "symmetry", "accelerate", "error-bound", "estimate", "visual",
-        "lang", "capture", "trace", "report", "memory-snapshot",
+       {"workload",       "gpus",         "gpu-type",
+        "algorithm",      "dispatcher",   "stop-at",
+        "unroll",         "symmetry",     "accelerate",
+        "error-bound",    "exact-events", "estimate",
+        "visual",         "lang",         "capture",
+        "trace",          "report",       "memory-snapshot",
         "snapshot-stage", "simai-files"}) {
     if (flags.has(option)) return NoEffect(option, "with --jobs");
   }
@@ -139,20 +144,15 @@ absl::Status CheckPattern(const CommandLine& flags, Fidelity fidelity) {
                                 "take analytical, flow or packet",
                                 Name(fidelity)));
   }
-  for (const std::string_view option : {"workload",      "jobs",
-                                        "chakra",        "comm-groups",
-                                        "gpu-mismatch",  "algorithm",
-                                        "collectives",   "nccl",
-                                        "measured",      "engine",
-                                        "dispatcher",    "launch",
-                                        "pp-overlap",    "send-latency",
-                                        "contention",    "jitter",
-                                        "unroll",        "symmetry",
-                                        "accelerate",    "error-bound",
-                                        "estimate",      "force",
-                                        "visual",        "lang",
-                                        "trace",         "memory-snapshot",
-                                        "snapshot-stage"}) {
+  for (const std::string_view option :
+       {"workload",      "jobs",         "chakra",      "comm-groups",
+        "gpu-mismatch",  "algorithm",    "collectives", "nccl",
+        "measured",      "engine",       "dispatcher",  "launch",
+        "pp-overlap",    "send-latency", "start-step",  "contention",
+        "jitter",        "unroll",       "symmetry",    "accelerate",
+        "error-bound",   "exact-events", "estimate",    "force",
+        "visual",        "lang",         "trace",       "memory-snapshot",
+        "snapshot-stage"}) {
     if (flags.has(option)) return NoEffect(option, "with --pattern");
   }
   return absl::OkStatus();
@@ -326,6 +326,12 @@ absl::Status ReadEnvironment(const CommandLine& flags,
                          ReadTime(flags, "send-latency", TimePs(0)));
   options.send_latency = send_latency.value_or(
       options.environment.send_latency.value_or(TimePs()));
+  ASTRA_ASSIGN_OR_RETURN(const std::optional<TimePs> start_step,
+                         ReadTime(flags, "start-step", TimePs(1)));
+  if (start_step && flags.has("symmetry")) {
+    return NoEffect("start-step", "with --symmetry");
+  }
+  options.start_step = start_step.value_or(TimePs());
   if (options.nccl_variables.empty()) return absl::OkStatus();
   return ApplyNcclOptionList(options.nccl_variables, &options.nccl);
 }
@@ -334,6 +340,8 @@ absl::Status ReadAcceleration(const CommandLine& flags, RunOptions& options) {
   constexpr std::string_view kAccelerations[] = {"off", "exact", "bounded"};
   constexpr double kDefaultPercent = 1;
   constexpr double kMostPercent = 20;
+  constexpr int64_t kDefaultExactEvents = 40'000'000;
+  constexpr int64_t kMostExactEvents = 1'000'000'000'000'000;
   ASTRA_ASSIGN_OR_RETURN(const size_t acceleration,
                          Choice(flags, "accelerate", 1, kAccelerations));
   if (flags.has("accelerate")) {
@@ -341,14 +349,20 @@ absl::Status ReadAcceleration(const CommandLine& flags, RunOptions& options) {
     options.acceleration = static_cast<Acceleration>(acceleration);
   }
   if (options.acceleration != Acceleration::kBounded) {
-    return flags.has("error-bound")
-               ? NoEffect("error-bound", "without --accelerate bounded")
-               : absl::OkStatus();
+    for (const std::string_view option : {"error-bound", "exact-events"}) {
+      if (!flags.has(option)) continue;
+      return NoEffect(option, "without --accelerate bounded");
+    }
+    return absl::OkStatus();
   }
   ASTRA_ASSIGN_OR_RETURN(
       const double percent,
       flags.number("error-bound", kDefaultPercent, kMostPercent));
   options.error_bound = percent / 100;
+  ASTRA_ASSIGN_OR_RETURN(
+      const int64_t exact_events,
+      flags.integer("exact-events", kDefaultExactEvents, 0, kMostExactEvents));
+  options.exact_events = static_cast<uint64_t>(exact_events);
   return absl::OkStatus();
 }
 

@@ -83,6 +83,7 @@ struct RunOptions {
   NcclOptions nccl;
   std::array<double, kNumParallelDimensions> overlap{};
   TimePs send_latency;  // Delay before each message leaves.
+  TimePs start_step;    // Of kernels of collectives; 0: none.
   Disturbances disturbances;
   std::optional<uint64_t> seed;  // None: as in the network file, or 1.
   TimePs stop_at;
@@ -90,6 +91,7 @@ struct RunOptions {
   bool symmetry = false;
   std::optional<Acceleration> acceleration;  // Unless it was not given.
   double error_bound = 0;                    // Of kBounded, a share.
+  uint64_t exact_events = 0;                 // Of kBounded.
 
   // How the program runs.
   SimaiSettings environment;

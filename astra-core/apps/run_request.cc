@@ -288,7 +288,9 @@ absl::StatusOr<SimulationOptions> SimulationOf(
   simulation.jitter = options.disturbances.jitter;
   simulation.symmetric = options.symmetry;
   simulation.acceleration = options.acceleration.value_or(Acceleration::kExact);
+  simulation.start_step = options.start_step;
   simulation.error_bound = options.error_bound;
+  simulation.exact_events = options.exact_events;
   simulation.collectives = options.collectives;
   simulation.simai = options.nccl;
   if (options.bus_bandwidth_file) {

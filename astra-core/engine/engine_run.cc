@@ -24,7 +24,8 @@ std::unique_ptr<LoneCollectives> LoneCollectivesOf(
       LoneOptions{.notes_messages = options.message_log != nullptr,
                   .error_bound = options.acceleration == Acceleration::kBounded
                                      ? options.error_bound
-                                     : 0});
+                                     : 0,
+                  .exact_events = options.exact_events});
 }
 
 EngineRun::EngineRun(const RankProgram& program, const EngineSetting& setting,

@@ -123,6 +123,7 @@ const CollectiveRegion& LoneCollectives::JointRegionOf(
 // which none starts later.
 absl::Status LoneCollectives::RoundStarts(const Turns& turns,
                                           StartedCollective& started) {
+  if (is_exact()) return absl::OkStatus();
   const TimePs duration = started.region->closed_form;
   const TimePs tolerance = ShareOf(options_.error_bound, duration);
   if (tolerance <= TimePs(1)) return absl::OkStatus();
@@ -212,7 +213,7 @@ absl::StatusOr<const LoneResult*> LoneCollectives::Find(
 absl::StatusOr<LoneResult*> LoneCollectives::FindAsNumbered(
     const CollectiveRegion& region,
     absl::Span<const StartedCollective> collectives, const Turns& turns) {
-  std::vector<int64_t> key = {int64_t{region.shape}};
+  std::vector<int64_t> key = {int64_t{region.shape}, int64_t{is_exact()}};
   const TimePs begin = collectives.front().starts.front().time;
   for (const auto& [start, collective] : StartsInOrder(collectives)) {
     key.push_back((start.time - begin).count());
@@ -227,6 +228,7 @@ absl::StatusOr<LoneResult*> LoneCollectives::FindAsNumbered(
   ++num_simulated_[region.shape];
   ASTRA_ASSIGN_OR_RETURN(LoneResult result,
                          Simulate(region, collectives, turns));
+  events_so_far_ = num_events();
   return &results_.emplace(std::move(key), std::move(result)).first->second;
 }
 

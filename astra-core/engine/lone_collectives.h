@@ -74,6 +74,8 @@ struct LoneOptions {
   // By which share of its time a collective may end too early or too late; 0:
   // results are exact.
   double error_bound = 0;
+  // So many events are simulated before an error is accepted.
+  uint64_t exact_events = 0;
 };
 
 class LoneCollectives {
@@ -110,7 +112,10 @@ class LoneCollectives {
   const CollectiveRegion& JointRegionOf(
       absl::Span<const StartedCollective> collectives);
 
-  bool is_exact() const { return options_.error_bound == 0; }
+  // Returns whether results are exact, so far.
+  bool is_exact() const {
+    return options_.error_bound == 0 || events_so_far_ < options_.exact_events;
+  }
 
   // If results need not be exact, moves the starts of the kernels of a
   // collective that is alone, none to an earlier time, so that fewer differ.
@@ -174,6 +179,7 @@ class LoneCollectives {
   std::map<uint32_t, uint32_t> num_simulated_;  // By shape.
   std::map<std::vector<int64_t>, LoneResult> results_;
   uint64_t simulated_hops_ = 0;
+  uint64_t events_so_far_ = 0;  // After the last simulation.
 };
 
 }  // namespace astra

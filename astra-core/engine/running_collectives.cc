@@ -15,6 +15,11 @@ namespace {
 
 constexpr size_t kMaxNamed = 8;
 
+TimePs RoundUp(TimePs time, TimePs step) {
+  if (step == TimePs(0)) return time;
+  return (time.count() + step.count() - 1) / step.count() * step;
+}
+
 std::string AndMore(size_t count) {
   return count > kMaxNamed ? fmt::format(" and {} more", count - kMaxNamed)
                            : "";
@@ -100,10 +105,10 @@ absl::Status RunningCollectives::Join(uint32_t member, const Call& call) {
     return run.joined.size() == num_members ? StartClosedForm(run)
                                             : absl::OkStatus();
   }
-  if (run.messages.costs.start == TimePs(0)) return StartKernel(member, run);
-  timers_.Push({.time = network_.now() + run.messages.costs.start,
-                .kind = kKernelStarted,
-                .index = lane});
+  const TimePs start =
+      RoundUp(network_.now() + run.messages.costs.start, options_.start_step);
+  if (start == network_.now()) return StartKernel(member, run);
+  timers_.Push({.time = start, .kind = kKernelStarted, .index = lane});
   return absl::OkStatus();
 }
 

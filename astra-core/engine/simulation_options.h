@@ -90,12 +90,20 @@ struct SimulationOptions {
   // symmetric_times.h.
   bool symmetric = false;
 
+  // Of flow graphs: kernels of collectives start at multiples of this, later
+  // rather than earlier. 0: whenever they can. Ranks that differ by less go
+  // alike from there on, so that more can be counted again.
+  TimePs start_step;
+
   // Flow graphs on networks that have ReplaySupport only; others are always
   // simulated in full, and so are runs with jitter or with a time to stop at.
   Acceleration acceleration = Acceleration::kExact;
   // Of kBounded: by which share of its time a collective may end too early or
   // too late.
   double error_bound = 0.01;
+  // Of kBounded: so many events of collectives are simulated before an error is
+  // accepted, other than that of leaving out micro-batches.
+  uint64_t exact_events = 0;
 
   // Flow graphs of kNccl only: makes the networks on which messages are paced;
   // see message_pace.h. None: messages keep the costs of the NCCL model.

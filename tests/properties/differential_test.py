@@ -295,6 +295,8 @@ def replays(case):
              "--fidelity", case.rng.choice(["packet", "packet", "flow"])]
     if case.rng.random() < 0.5:
         where += RINGS
+    if case.rng.random() < 0.3:
+        where += ["--start-step", case.rng.choice(["20ns", "3us"])]
     off, exact = (case.simulate("simai_simulator", "program.yaml", where,
                                 "--accelerate", name).folder
                   for name in ("off", "exact"))
@@ -305,8 +307,9 @@ def replays(case):
         same = (off / name).read_bytes() == (exact / name).read_bytes()
         case.expect(same or name == "cost.json", f"{name} differs")
     times = [case.simulate("simai_simulator", "program.yaml", where,
-                           "--accelerate", name).time
-             for name in ("exact", "bounded")]
+                           "--accelerate", *options).time
+             for options in (["exact"],
+                             ["bounded", "--exact-events", "0"])]
     case.expect(abs(times[1] - times[0]) <= 0.01 * times[0],
                 f"{times[1]} ps with an error bound, {times[0]} exactly")
 

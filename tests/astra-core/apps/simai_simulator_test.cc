@@ -528,6 +528,12 @@ TEST_F(SimaiSimulatorTest, RefusesWhatHasNoEffect) {
                 "--accelerate has no effect with --symmetry");
   ExpectRefused("-w w.txt -n t.txt --fidelity packet --error-bound 2",
                 "--error-bound has no effect without --accelerate bounded");
+  ExpectRefused("-w w.txt -n t.txt --fidelity packet --exact-events 0",
+                "--exact-events has no effect without --accelerate bounded");
+  ExpectRefused("-w w.txt -n t.txt --fidelity flow --symmetry --start-step 1ns",
+                "--start-step has no effect with --symmetry");
+  ExpectRefused("-w w.txt -n t.txt --fidelity closed-form --start-step 1ns",
+                "--start-step has no effect with --fidelity closed-form");
   ExpectRefused(
       "-w w.txt -n t.txt --fidelity packet --accelerate bounded --simai-files",
       "--accelerate has no effect with --simai-files, which tells of every "

@@ -105,10 +105,8 @@ std::unique_ptr<NetworkBackend> MakeNetwork(const Topology& topology,
 template <class Options>
 Outcome OutcomeOf(const Program& program, const Topology& topology,
                   const Options& network, Acceleration acceleration,
-                  double error_bound = 0) {
+                  SimulationOptions options = {}) {
   Outcome outcome;
-  SimulationOptions options;
-  options.error_bound = error_bound;
   options.lowering = Lowering::kFlowGraph;
   options.acceleration = acceleration;
   AllMessages messages;
@@ -267,7 +265,8 @@ TEST(ReplayTest, AnErrorBoundHolds) {
     const Outcome off =
         OutcomeOf(program, topology, network, Acceleration::kOff);
     const Outcome bounded =
-        OutcomeOf(program, topology, network, Acceleration::kBounded, kBound);
+        OutcomeOf(program, topology, network, Acceleration::kBounded,
+                  {.error_bound = kBound});
     EXPECT_GT(bounded.replayed_hops, 0u);
     ASSERT_EQ(bounded.collectives.size(), off.collectives.size());
     for (size_t i = 0; i < off.collectives.size(); ++i) {
@@ -278,6 +277,37 @@ TEST(ReplayTest, AnErrorBoundHolds) {
     EXPECT_NEAR(ToMicroseconds(bounded.time), ToMicroseconds(off.time),
                 kBound * ToMicroseconds(off.time));
   }
+}
+
+TEST(ReplayTest, NoErrorIsAcceptedBeforeManyEvents) {
+  const Program program = Layers(2, 8, 6, 300, 500'000);
+  const Topology topology = Star(4, 2);
+  const auto outcome = [&](Acceleration acceleration, uint64_t exact_events) {
+    return OutcomeOf(program, topology, PacketOptions(), acceleration,
+                     {.error_bound = 0.02, .exact_events = exact_events});
+  };
+  const Outcome exact = outcome(Acceleration::kExact, 0);
+  EXPECT_EQ(outcome(Acceleration::kBounded, 1'000'000'000).collectives,
+            exact.collectives);
+  EXPECT_NE(outcome(Acceleration::kBounded, 0).collectives, exact.collectives);
+}
+
+// Two layers on two ranks: 10 us, the first all-reduce, 10 us, the second, and
+// four times 10 us, in which nothing is sent.
+TEST(ReplayTest, CollectivesStartAtSteps) {
+  const Program program = Layers(2, 2, 2, 10, 500'000);
+  const Topology topology = Star(2, 1);
+  const auto time_of = [&](Acceleration acceleration, TimePs step) {
+    return OutcomeOf(program, topology, PacketOptions(), acceleration,
+                     {.start_step = step})
+        .time;
+  };
+  const TimePs plain = time_of(Acceleration::kOff, TimePs());
+  const TimePs collective((plain - Microseconds(60)).count() / 2);
+  ASSERT_LT(collective, Microseconds(13));
+  const TimePs stepped = time_of(Acceleration::kOff, Microseconds(32));
+  EXPECT_EQ(stepped, Microseconds(64 + 40) + collective);
+  EXPECT_EQ(time_of(Acceleration::kExact, Microseconds(32)), stepped);
 }
 
 // Marks are draws, which depend on all packets before.
