@@ -102,7 +102,7 @@ std::string DescribeReplays(const RunSubject& subject, const RunResult& run) {
             static_cast<double>(network.num_packet_hops),
         is_exact ? "alike"
                  : fmt::format("alike within {:g} % of their time",
-                               100 * simulation.error_bound));
+                               100 * simulation.bound.share));
   }
   if (network.num_packet_hops < kMany || !subject.events.links.empty() ||
       !subject.network.packet.record.flows ||

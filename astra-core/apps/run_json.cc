@@ -217,8 +217,8 @@ Json ModelJson(const RunOptions& options, const SimulationOptions& simulation) {
   }
   // The other modes have the same results.
   if (simulation.acceleration == Acceleration::kBounded) {
-    json["error_bound"] = simulation.error_bound;
-    json["exact_events"] = simulation.exact_events;
+    json["error_bound"] = simulation.bound.share;
+    json["exact_events"] = simulation.bound.exact_events;
   }
   if (simulation.start_step > TimePs(0)) {
     json["start_step_ps"] = simulation.start_step.count();

@@ -358,11 +358,11 @@ absl::Status ReadAcceleration(const CommandLine& flags, RunOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(
       const double percent,
       flags.number("error-bound", kDefaultPercent, kMostPercent));
-  options.error_bound = percent / 100;
+  options.bound.share = percent / 100;
   ASTRA_ASSIGN_OR_RETURN(
       const int64_t exact_events,
       flags.integer("exact-events", kDefaultExactEvents, 0, kMostExactEvents));
-  options.exact_events = static_cast<uint64_t>(exact_events);
+  options.bound.exact_events = static_cast<uint64_t>(exact_events);
   return absl::OkStatus();
 }
 

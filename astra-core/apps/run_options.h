@@ -90,8 +90,7 @@ struct RunOptions {
   bool unroll = false;
   bool symmetry = false;
   std::optional<Acceleration> acceleration;  // Unless it was not given.
-  double error_bound = 0;                    // Of kBounded, a share.
-  uint64_t exact_events = 0;                 // Of kBounded.
+  ErrorBound bound;                          // Of kBounded.
 
   // How the program runs.
   SimaiSettings environment;

@@ -17,7 +17,6 @@
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
-#include "astra-core/engine/communicators.h"
 #include "collectives/bus_bandwidth_file.h"
 #include "collectives/dispatchers/dispatcher.h"
 #include "collectives/inference_engines/engine_file.h"
@@ -289,8 +288,7 @@ absl::StatusOr<SimulationOptions> SimulationOf(
   simulation.symmetric = options.symmetry;
   simulation.acceleration = options.acceleration.value_or(Acceleration::kExact);
   simulation.start_step = options.start_step;
-  simulation.error_bound = options.error_bound;
-  simulation.exact_events = options.exact_events;
+  simulation.bound = options.bound;
   simulation.collectives = options.collectives;
   simulation.simai = options.nccl;
   if (options.bus_bandwidth_file) {

@@ -23,9 +23,9 @@ std::unique_ptr<LoneCollectives> LoneCollectivesOf(
       setting.new_network, std::move(network),
       LoneOptions{.notes_messages = options.message_log != nullptr,
                   .error_bound = options.acceleration == Acceleration::kBounded
-                                     ? options.error_bound
+                                     ? options.bound.share
                                      : 0,
-                  .exact_events = options.exact_events});
+                  .exact_events = options.bound.exact_events});
 }
 
 EngineRun::EngineRun(const RankProgram& program, const EngineSetting& setting,

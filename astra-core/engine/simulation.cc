@@ -67,7 +67,7 @@ absl::StatusOr<IterationRun> RunIteration(const Program& program,
   constexpr double kShareOfBound = 0.25;
   const double tolerance =
       setting.options.acceleration == Acceleration::kBounded
-          ? kShareOfBound * setting.options.error_bound
+          ? kShareOfBound * setting.options.bound.share
           : 0;
   if (setting.options.unroll || setting.options.ranks_differ())
     iterations.TryAll();

@@ -54,6 +54,15 @@ struct SpeedChange {
   double speed = 1;
 };
 
+// Which errors are accepted for the sake of time.
+struct ErrorBound {
+  // By which share of its time a collective may end too early or too late.
+  double share = 0.01;
+  // So many events of collectives are simulated before an error is accepted,
+  // other than that of leaving out micro-batches.
+  uint64_t exact_events = 0;
+};
+
 struct SimulationOptions {
   Lowering lowering = Lowering::kClosedForm;
 
@@ -98,12 +107,7 @@ struct SimulationOptions {
   // Flow graphs on networks that have ReplaySupport only; others are always
   // simulated in full, and so are runs with jitter or with a time to stop at.
   Acceleration acceleration = Acceleration::kExact;
-  // Of kBounded: by which share of its time a collective may end too early or
-  // too late.
-  double error_bound = 0.01;
-  // Of kBounded: so many events of collectives are simulated before an error is
-  // accepted, other than that of leaving out micro-batches.
-  uint64_t exact_events = 0;
+  ErrorBound bound;  // Of kBounded.
 
   // Flow graphs of kNccl only: makes the networks on which messages are paced;
   // see message_pace.h. None: messages keep the costs of the NCCL model.

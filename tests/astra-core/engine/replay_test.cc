@@ -266,7 +266,7 @@ TEST(ReplayTest, AnErrorBoundHolds) {
         OutcomeOf(program, topology, network, Acceleration::kOff);
     const Outcome bounded =
         OutcomeOf(program, topology, network, Acceleration::kBounded,
-                  {.error_bound = kBound});
+                  {.bound = {.share = kBound}});
     EXPECT_GT(bounded.replayed_hops, 0u);
     ASSERT_EQ(bounded.collectives.size(), off.collectives.size());
     for (size_t i = 0; i < off.collectives.size(); ++i) {
@@ -284,7 +284,7 @@ TEST(ReplayTest, NoErrorIsAcceptedBeforeManyEvents) {
   const Topology topology = Star(4, 2);
   const auto outcome = [&](Acceleration acceleration, uint64_t exact_events) {
     return OutcomeOf(program, topology, PacketOptions(), acceleration,
-                     {.error_bound = 0.02, .exact_events = exact_events});
+                     {.bound = {.share = 0.02, .exact_events = exact_events}});
   };
   const Outcome exact = outcome(Acceleration::kExact, 0);
   EXPECT_EQ(outcome(Acceleration::kBounded, 1'000'000'000).collectives,
