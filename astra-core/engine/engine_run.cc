@@ -18,14 +18,13 @@ std::unique_ptr<LoneCollectives> LoneCollectivesOf(
   if (!may_replay) return nullptr;
   std::unique_ptr<NetworkBackend> network = setting.new_network();
   if (network->replay() == nullptr) return nullptr;
+  LoneOptions lone = {.notes_messages = options.message_log != nullptr};
+  if (options.acceleration == Acceleration::kBounded) {
+    lone.bound = options.bound;
+  }
   return std::make_unique<LoneCollectives>(
       setting.communicators, *setting.costs, *setting.lowering,
-      setting.new_network, std::move(network),
-      LoneOptions{.notes_messages = options.message_log != nullptr,
-                  .error_bound = options.acceleration == Acceleration::kBounded
-                                     ? options.bound.share
-                                     : 0,
-                  .exact_events = options.bound.exact_events});
+      setting.new_network, std::move(network), lone);
 }
 
 EngineRun::EngineRun(const RankProgram& program, const EngineSetting& setting,

@@ -125,7 +125,7 @@ absl::Status LoneCollectives::RoundStarts(const Turns& turns,
                                           StartedCollective& started) {
   if (is_exact()) return absl::OkStatus();
   const TimePs duration = started.region->closed_form;
-  const TimePs tolerance = ShareOf(options_.error_bound, duration);
+  const TimePs tolerance = ShareOf(options_.bound.share, duration);
   if (tolerance <= TimePs(1)) return absl::OkStatus();
   const TimePs last = started.starts.back().time;
   // What a rank can do without the last one is done after a while.

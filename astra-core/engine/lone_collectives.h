@@ -29,6 +29,7 @@
 #include "astra-core/engine/message_log.h"
 #include "astra-core/engine/message_recorder.h"
 #include "astra-core/engine/round_skipper.h"
+#include "astra-core/engine/simulation_options.h"
 #include "network-frontends/network_backend.h"
 #include "network-frontends/replay_support.h"
 #include "workload/phase.h"
@@ -70,12 +71,8 @@ struct LoneResult {
 };
 
 struct LoneOptions {
-  bool notes_messages = false;  // Results tell of messages.
-  // By which share of its time a collective may end too early or too late; 0:
-  // results are exact.
-  double error_bound = 0;
-  // So many events are simulated before an error is accepted.
-  uint64_t exact_events = 0;
+  bool notes_messages = false;      // Results tell of messages.
+  ErrorBound bound = {.share = 0};  // By default, results are exact.
 };
 
 class LoneCollectives {
@@ -114,7 +111,8 @@ class LoneCollectives {
 
   // Returns whether results are exact, so far.
   bool is_exact() const {
-    return options_.error_bound == 0 || events_so_far_ < options_.exact_events;
+    return options_.bound.share == 0 ||
+           events_so_far_ < options_.bound.exact_events;
   }
 
   // If results need not be exact, moves the starts of the kernels of a
