@@ -69,6 +69,7 @@ void CollectiveReplays::Merge(const std::vector<ClaimId>& others,
     ReplayClaim other = TakeClaim(id);
     next_end = std::min(next_end, NextEndOf(other));
     claim.has_told_ends = claim.has_told_ends || other.has_told_ends;
+    claim.num_events += other.num_events;
     for (StartedCollective& each : other.collectives) {
       if (!each.have_all_started()) starting_[KeyOf(each.of)] = into;
       claim.collectives.push_back(std::move(each));
@@ -152,10 +153,12 @@ absl::Status CollectiveReplays::OnAllStarted(ClaimId id, size_t position) {
 // Finds out how the collectives of a claim go.
 absl::Status CollectiveReplays::Resolve(ClaimId id) {
   ReplayClaim& claim = claims_.at(id);
+  const uint64_t events_before = lone_.num_events();
   ASTRA_ASSIGN_OR_RETURN(
       const LoneResult* result,
       lone_.ResultOf(*claim.region, claim.collectives, claim.turns));
-  bool can_be = result->is_regular;
+  claim.num_events += lone_.num_events() - events_before;
+  bool can_be = result->is_regular && !CostsTooMuch(claim, *result);
   if (can_be && result->is_whole) {
     ASTRA_ASSIGN_OR_RETURN(can_be, TakeRoom(id, *result));
   }
@@ -189,6 +192,14 @@ absl::Status CollectiveReplays::Resolve(ClaimId id) {
                 .result = claim.num_results});
   }
   return absl::OkStatus();
+}
+
+// Returns whether a claim had better be simulated in earnest: each collective
+// that came had all of them simulated anew, from the beginning.
+bool CollectiveReplays::CostsTooMuch(const ReplayClaim& claim,
+                                     const LoneResult& result) const {
+  return claim.collectives.size() > 1 &&
+         claim.num_events > kMostTimes * result.num_events;
 }
 
 // Returns whether there is room for a claim at its switches. Who was there
@@ -331,7 +342,7 @@ void CollectiveReplays::Finish() {
   TimePs last = network_.now();
   if (!quiet_.empty()) last = std::max(last, quiet_.rbegin()->first);
   EndQuietClaims(kNever);
-  support_.CountSimulated(lone_.TakeSimulatedHops());
+  support_.CountSimulated(lone_.TakeSimulatedHops(), lone_.num_events());
   std::vector<MessageId> arrived;
   network_.AdvanceTo(last, &arrived);
   ASTRA_CHECK(arrived.empty(), "messages arrive after the end");

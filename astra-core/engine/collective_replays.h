@@ -9,7 +9,8 @@
 // have a result, for others may come before; it holds until another kernel of
 // the claim starts. Where they cannot share a claim, or if buffers that it
 // shares with others could become short, it must be simulated in earnest from
-// its beginning: its claim is then given to the caller.
+// its beginning: its claim is then given to the caller. So it is where finding
+// out again and again costs more than that.
 
 #ifndef ASTRA_CORE_ENGINE_COLLECTIVE_REPLAYS_H_
 #define ASTRA_CORE_ENGINE_COLLECTIVE_REPLAYS_H_
@@ -40,6 +41,7 @@ struct ReplayClaim {
   uint32_t num_results = 0;    // Ends of earlier results are void.
   TimePs next_end = kNever;    // Without a result: no rank has one before.
   bool has_told_ends = false;  // Of a result that was not whole.
+  uint64_t num_events = 0;     // That were simulated for its results.
 
   bool is_whole() const { return result != nullptr && result->is_whole; }
   TimePs begin() const { return collectives.front().starts.front().time; }
@@ -120,6 +122,9 @@ class CollectiveReplays {
 
   // Most collectives of a claim. Each that joins may have all simulated anew.
   static constexpr size_t kMostTogether = 64;
+  // So many times what it takes to simulate the collectives of a claim in
+  // earnest may be spent on its results, which may serve others.
+  static constexpr uint64_t kMostTimes = 2;
 
   static CollectiveKey KeyOf(const CarriedFlow& of) {
     return {of.communicator, of.number};
@@ -130,6 +135,7 @@ class CollectiveReplays {
   void ExpectEnd(ClaimId id, TimePs time);
   absl::Status OnAllStarted(ClaimId id, size_t position);
   absl::Status Resolve(ClaimId id);
+  bool CostsTooMuch(const ReplayClaim& claim, const LoneResult& result) const;
   absl::StatusOr<bool> TakeRoom(ClaimId id, const LoneResult& result);
   bool IsVoid(const DueEnd& due) const;
   void Evict(const std::vector<ClaimId>& claims);

@@ -255,6 +255,7 @@ absl::StatusOr<LoneResult> LoneCollectives::Simulate(
   network.CloseConnections();
   network.SetTurns(region.connections, turns);
   network.StartMeasuring(region.links, region.switches);
+  const uint64_t events_before = num_events();
   const TimePs begin = network_->now();
   const TimePs moved_by = begin - alone.front().starts.front().time;
   std::vector<RoundSkipper> skippers;
@@ -277,6 +278,7 @@ absl::StatusOr<LoneResult> LoneCollectives::Simulate(
   LoneResult result;
   result.ends = *std::move(ends);
   for (RankEnd& end : result.ends) end.time -= begin;
+  result.num_events = num_events() - events_before;
   if (result.ends.size() == NumEnds(collectives)) {
     Measure(region, collectives, skippers, recorder.get(), &result);
   }
@@ -298,7 +300,9 @@ void LoneCollectives::Measure(const CollectiveRegion& region,
   Measurement& measured = result->measured;
   measured = result->is_whole ? network.StopMeasuring(region.connections)
                               : network.Measure();
-  simulated_hops_ += measured.num_packet_hops - measured.num_counted_hops;
+  const uint64_t simulated_hops =
+      measured.num_packet_hops - measured.num_counted_hops;
+  simulated_hops_ += simulated_hops;
   TimePs later;
   int64_t num_skipping = 0;
   for (size_t i = 0; i < skippers.size(); ++i) {
@@ -313,6 +317,7 @@ void LoneCollectives::Measure(const CollectiveRegion& region,
   if (collectives.size() > 1) {
     for (int64_t& bytes : measured.peak_bytes) bytes *= 1 + num_skipping;
   }
+  result->num_events += measured.num_packet_hops - simulated_hops;
   if (recorder != nullptr) result->messages = recorder->Take();
   result->is_regular =
       measured.is_regular && EndAfterStarts(result->ends, collectives);

@@ -205,7 +205,7 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
   }
   void Replay(const Measurement& measured, absl::Span<const LinkId> links,
               absl::Span<const Connection> connections) override;
-  void CountSimulated(uint64_t packet_hops) override;
+  void CountSimulated(uint64_t packet_hops, uint64_t events) override;
   void GoBackTo(TimePs time, absl::Span<const LinkId> links) override;
   void Return() override;
   LinkTraffic TrafficOf(LinkId link) const;

@@ -102,9 +102,10 @@ void FlowBackend::Replay(const Measurement& measured,
   AddCounters(measured, &statistics_);
 }
 
-void FlowBackend::CountSimulated(uint64_t packet_hops) {
+void FlowBackend::CountSimulated(uint64_t packet_hops, uint64_t events) {
   uint64_t& replayed = statistics_.num_replayed_hops;
   replayed -= std::min(replayed, packet_hops);
+  statistics_.num_events += events;
 }
 
 // Messages that began at this instant get their rates first, since rates are

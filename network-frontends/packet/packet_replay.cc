@@ -286,9 +286,10 @@ void PacketReplay::AddQueuePair(const QueuePair& qp,
   }
 }
 
-void PacketReplay::CountSimulated(uint64_t packet_hops) {
-  uint64_t& replayed = parts_.records.totals().num_replayed_hops;
-  replayed -= std::min(replayed, packet_hops);
+void PacketReplay::CountSimulated(uint64_t packet_hops, uint64_t events) {
+  NetworkStatistics& totals = parts_.records.totals();
+  totals.num_replayed_hops -= std::min(totals.num_replayed_hops, packet_hops);
+  totals.num_events += events;
 }
 
 void PacketReplay::GoBackTo(TimePs time, absl::Span<const LinkId> links) {

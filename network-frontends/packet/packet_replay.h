@@ -71,7 +71,7 @@ class PacketReplay final : public ReplaySupport {
       const std::function<uint64_t(MessageId)>& label) override;
   void Replay(const Measurement& measured, absl::Span<const LinkId> links,
               absl::Span<const Connection> connections) override;
-  void CountSimulated(uint64_t packet_hops) override;
+  void CountSimulated(uint64_t packet_hops, uint64_t events) override;
   void GoBackTo(TimePs time, absl::Span<const LinkId> links) override;
   void Return() override { parts_.events.Return(); }
 

@@ -91,6 +91,7 @@ struct Outcome {
   std::vector<std::tuple<double, uint64_t, TimePs, Bytes>> links;
   uint64_t hops = 0;
   uint64_t replayed_hops = 0;
+  uint64_t events = 0;  // Also those that were simulated apart.
 };
 
 std::unique_ptr<NetworkBackend> MakeNetwork(const Topology& topology,
@@ -115,6 +116,7 @@ Outcome OutcomeOf(const Program& program, const Topology& topology,
     const NetworkStatistics& statistics = backend.statistics();
     outcome.hops = statistics.num_packet_hops;
     outcome.replayed_hops = statistics.num_replayed_hops;
+    outcome.events = statistics.num_events;
     outcome.links.clear();
     for (const LinkRecord& link : statistics.links) {
       outcome.links.emplace_back(link.bytes, link.packets, link.busy,
@@ -221,6 +223,35 @@ stages:
   - run: [{chunk: 0, modules: [block]}]
 )"));
   ShareReplayed(program, OneServer(8, "2880Gbps", "3us"));
+}
+
+// Sixty small collectives meet one gradient, one after the other. With each
+// that comes, all would be simulated together from the beginning of the first.
+TEST(ReplayTest, WhatMeetsTooManyIsSimulatedInEarnest) {
+  std::string text = R"(simai_program: 1
+sizes: {gpus: 8, tp: 2}
+modules:
+  - name: small
+    input_gradient:
+)";
+  for (int i = 0; i < 60; ++i) {
+    text += fmt::format(
+        "      - {{compute: {}ns}}\n"
+        "      - {{blocking: all-reduce, over: TP, bytes: 65536}}\n",
+        700 + 10 * i);
+  }
+  text += R"(  - name: large
+    weight_gradient: [{launch: all-reduce, over: DP, bytes: 20000000}]
+stages:
+  - run: [{chunk: 0, modules: [small, large]}]
+)";
+  const Program program = ValueOrDie(ParseProgram("p", text));
+  const Topology topology = Star(8, 1);
+  const auto events = [&](Acceleration acceleration) {
+    return OutcomeOf(program, topology, PacketOptions(), acceleration).events;
+  };
+  ShareReplayed(program, topology);
+  EXPECT_LE(events(Acceleration::kExact), 2 * events(Acceleration::kOff));
 }
 
 // Gradients are reduced while the layer below meets them, and after that.
