@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "astra-core/apps/flows_log.h"
@@ -51,6 +52,13 @@ absl::StatusOr<RunResult> RunWatched(const RunOptions& options,
   RunWatch watch(options.environment.log_level == LogLevel::kInfo);
   prepared.simulation.on_progress = [&](const RunProgress& progress) {
     return watch.Update(progress);
+  };
+  prepared.simulation.on_restart = [](std::string_view why) {
+    Print(
+        fmt::format("replays    none hold, for {}: all is simulated from the "
+                    "beginning\n",
+                    why));
+    FlushStdout().IgnoreError();
   };
   // A closed form is over at once, so it has no growing file.
   if (options.fidelity != Fidelity::kClosedForm) {

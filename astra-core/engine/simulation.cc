@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -151,18 +152,28 @@ absl::StatusOr<SimulationResult> SimulateOnce(const Program& program,
 
 }  // namespace
 
-// Where replays turn out to have been none, everything is simulated.
+absl::StatusOr<SimulationResult> InFullIfNeeded(
+    const SimulationOptions& options,
+    absl::FunctionRef<
+        absl::StatusOr<SimulationResult>(const SimulationOptions&)>
+        simulate) {
+  absl::StatusOr<SimulationResult> result = simulate(options);
+  if (!absl::IsUnavailable(result.status())) return result;
+  if (options.on_restart)
+    options.on_restart(std::string(result.status().message()));
+  SimulationOptions in_full = options;
+  in_full.acceleration = Acceleration::kOff;
+  return simulate(in_full);
+}
+
 absl::StatusOr<SimulationResult> Simulate(const Program& program,
                                           const SimulationOptions& options,
                                           Routes& routes,
                                           const NetworkFactory& new_network,
                                           SimulationResult* partial) {
-  absl::StatusOr<SimulationResult> result =
-      SimulateOnce(program, options, routes, new_network, partial);
-  if (!absl::IsUnavailable(result.status())) return result;
-  SimulationOptions in_full = options;
-  in_full.acceleration = Acceleration::kOff;
-  return SimulateOnce(program, in_full, routes, new_network, partial);
+  return InFullIfNeeded(options, [&](const SimulationOptions& these) {
+    return SimulateOnce(program, these, routes, new_network, partial);
+  });
 }
 
 absl::StatusOr<std::vector<TimePs>> IdealTimes(

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/base/units.h"
@@ -52,6 +53,14 @@ absl::StatusOr<SimulationResult> Simulate(const Program& program,
                                           Routes& routes,
                                           const NetworkFactory& new_network,
                                           SimulationResult* partial = nullptr);
+
+// Returns simulate(options). Where that is Unavailable, since collectives were
+// counted again that should not have been, everything is simulated instead.
+absl::StatusOr<SimulationResult> InFullIfNeeded(
+    const SimulationOptions& options,
+    absl::FunctionRef<
+        absl::StatusOr<SimulationResult>(const SimulationOptions&)>
+        simulate);
 
 // The half of the cluster that takes no time, to see what the other half takes.
 enum class Ideal : uint8_t { kNetwork, kCompute };

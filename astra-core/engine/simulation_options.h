@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -164,6 +165,11 @@ struct SimulationOptions {
   // operations than max_timeline_ops. An operation takes about 100 B.
   bool record_timeline = false;
   int64_t max_timeline_ops = std::numeric_limits<int64_t>::max();
+
+  // Called with the reason where collectives were counted again that should not
+  // have been, so that all is simulated from the beginning with kOff. May be
+  // empty.
+  std::function<void(std::string_view why)> on_restart;
 
   // Called at the start of each run, and then many times a second. Simulate()
   // ends with the error that it returns. May be empty.

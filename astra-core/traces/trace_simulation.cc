@@ -7,6 +7,7 @@
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/engine_run.h"
 #include "astra-core/engine/iteration_pipeline.h"
+#include "astra-core/engine/simulation.h"
 #include "astra-core/traces/trace_communicators.h"
 #include "astra-core/traces/trace_link_bytes.h"
 #include "astra-core/traces/trace_program.h"
@@ -90,12 +91,9 @@ absl::StatusOr<SimulationResult> SimulateTrace(
     const NetworkFactory& new_network, SimulationResult* partial) {
   ASTRA_RETURN_IF_ERROR(CheckOptions(trace, options, routes.topology()));
   absl::StatusOr<SimulationResult> result =
-      SimulateOnce(trace, lanes, options, routes, new_network, partial);
-  if (absl::IsUnavailable(result.status())) {
-    SimulationOptions in_full = options;
-    in_full.acceleration = Acceleration::kOff;
-    result = SimulateOnce(trace, lanes, in_full, routes, new_network, partial);
-  }
+      InFullIfNeeded(options, [&](const SimulationOptions& these) {
+        return SimulateOnce(trace, lanes, these, routes, new_network, partial);
+      });
   if (partial != nullptr) ForgetStages(*partial);
   if (result.ok()) ForgetStages(*result);
   return result;

@@ -10,6 +10,7 @@ program. The bounds stand beside each check, with what they are made of. The
 options are those of properties_test.py; a case checks one of the properties.
 """
 
+import json
 import sys
 
 import setups
@@ -285,8 +286,9 @@ def _packet_network(case):
 
 
 def replays(case):
-    """Collectives that are counted again give the same files, byte for byte; with
-    an error bound of 1 %, an iteration of the same time up to that."""
+    """Collectives that are counted again give the same files, byte for byte, and
+    take not many times as many events; with an error bound of 1 %, an iteration
+    takes the same time up to that."""
     options = setups.training(case, lambda drawn: (
         2 <= drawn["gpus"] <= 16 and drawn["seq-length"] <= 256 and
         str(drawn["model"]).endswith(".yaml") and
@@ -306,6 +308,10 @@ def replays(case):
     for name in files:
         same = (off / name).read_bytes() == (exact / name).read_bytes()
         case.expect(same or name == "cost.json", f"{name} differs")
+    events = [json.loads((folder / "cost.json").read_text("utf-8"))
+              ["network_events"] for folder in (off, exact)]
+    case.expect(events[1] <= 6 * events[0],
+                f"{events[1]} events in place of {events[0]}")
     times = [case.simulate("simai_simulator", "program.yaml", where,
                            "--accelerate", *options).time
              for options in (["exact"],

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "astra-core/engine/message_log.h"
 #include "astra-core/engine/simulation.h"
 #include "fmt/core.h"
@@ -285,6 +287,22 @@ TEST(ReplayTest, PacketsAreSkippedUntilAnotherMessageComes) {
     EXPECT_GT(ShareReplayed(Layers(2, 4, 2, compute, 40'000'000), Star(4, 1)),
               0.5);
   }
+}
+
+TEST(ReplayTest, WhatDoesNotHoldIsSimulatedFromTheBeginning) {
+  std::vector<std::string> reasons;
+  SimulationOptions options;
+  options.on_restart = [&](std::string_view why) { reasons.emplace_back(why); };
+  std::vector<Acceleration> runs;
+  const auto simulate =
+      [&](const SimulationOptions& these) -> absl::StatusOr<SimulationResult> {
+    runs.push_back(these.acceleration);
+    if (runs.size() == 1) return absl::UnavailableError("it was too late");
+    return SimulationResult();
+  };
+  EXPECT_TRUE(InFullIfNeeded(options, simulate).ok());
+  EXPECT_EQ(runs, (std::vector{Acceleration::kExact, Acceleration::kOff}));
+  EXPECT_EQ(reasons, (std::vector<std::string>{"it was too late"}));
 }
 
 TEST(ReplayTest, AnErrorBoundHolds) {
