@@ -195,8 +195,8 @@ class ReplaySupport {
                       absl::Span<const LinkId> links,
                       absl::Span<const Connection> connections) = 0;
 
-  // Says that so many of the packet-hops that were added have been simulated, on
-  // another network that executed so many events.
+  // Says that so many of the packet-hops that were added have been simulated,
+  // on another network that executed so many events.
   virtual void CountSimulated(uint64_t packet_hops, uint64_t events) = 0;
 
   // Sets the clock back to `time`. What is pending waits until Return(), at
