@@ -69,7 +69,7 @@ void CollectiveReplays::Merge(const std::vector<ClaimId>& others,
     ReplayClaim other = TakeClaim(id);
     next_end = std::min(next_end, NextEndOf(other));
     claim.has_told_ends = claim.has_told_ends || other.has_told_ends;
-    claim.num_events += other.num_events;
+    claim.events_spent += other.events_spent;
     for (StartedCollective& each : other.collectives) {
       if (!each.have_all_started()) starting_[KeyOf(each.of)] = into;
       claim.collectives.push_back(std::move(each));
@@ -157,7 +157,7 @@ absl::Status CollectiveReplays::Resolve(ClaimId id) {
   ASTRA_ASSIGN_OR_RETURN(
       const LoneResult* result,
       lone_.ResultOf(*claim.region, claim.collectives, claim.turns));
-  claim.num_events += lone_.num_events() - events_before;
+  claim.events_spent += lone_.num_events() - events_before;
   bool can_be = result->is_regular && !CostsTooMuch(claim, *result);
   if (can_be && result->is_whole) {
     ASTRA_ASSIGN_OR_RETURN(can_be, TakeRoom(id, *result));
@@ -199,7 +199,7 @@ absl::Status CollectiveReplays::Resolve(ClaimId id) {
 bool CollectiveReplays::CostsTooMuch(const ReplayClaim& claim,
                                      const LoneResult& result) const {
   return claim.collectives.size() > 1 &&
-         claim.num_events > kMostTimes * result.num_events;
+         claim.events_spent > kMostTimes * result.events_in_earnest;
 }
 
 // Returns whether there is room for a claim at its switches. Who was there

@@ -9,8 +9,8 @@
 // have a result, for others may come before; it holds until another kernel of
 // the claim starts. Where they cannot share a claim, or if buffers that it
 // shares with others could become short, it must be simulated in earnest from
-// its beginning: its claim is then given to the caller. So it is where finding
-// out again and again costs more than that.
+// its beginning: its claim is then given to the caller. The same happens where
+// finding out how they go, again for each that comes, costs more than that.
 
 #ifndef ASTRA_CORE_ENGINE_COLLECTIVE_REPLAYS_H_
 #define ASTRA_CORE_ENGINE_COLLECTIVE_REPLAYS_H_
@@ -41,7 +41,7 @@ struct ReplayClaim {
   uint32_t num_results = 0;    // Ends of earlier results are void.
   TimePs next_end = kNever;    // Without a result: no rank has one before.
   bool has_told_ends = false;  // Of a result that was not whole.
-  uint64_t num_events = 0;     // That were simulated for its results.
+  uint64_t events_spent = 0;   // Simulated to find its results.
 
   bool is_whole() const { return result != nullptr && result->is_whole; }
   TimePs begin() const { return collectives.front().starts.front().time; }

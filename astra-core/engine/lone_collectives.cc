@@ -278,7 +278,7 @@ absl::StatusOr<LoneResult> LoneCollectives::Simulate(
   LoneResult result;
   result.ends = *std::move(ends);
   for (RankEnd& end : result.ends) end.time -= begin;
-  result.num_events = num_events() - events_before;
+  result.events_in_earnest = num_events() - events_before;
   if (result.ends.size() == NumEnds(collectives)) {
     Measure(region, collectives, skippers, recorder.get(), &result);
   }
@@ -317,7 +317,7 @@ void LoneCollectives::Measure(const CollectiveRegion& region,
   if (collectives.size() > 1) {
     for (int64_t& bytes : measured.peak_bytes) bytes *= 1 + num_skipping;
   }
-  result->num_events += measured.num_packet_hops - simulated_hops;
+  result->events_in_earnest += measured.num_packet_hops - simulated_hops;
   if (recorder != nullptr) result->messages = recorder->Take();
   result->is_regular =
       measured.is_regular && EndAfterStarts(result->ends, collectives);

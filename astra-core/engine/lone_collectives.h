@@ -55,7 +55,7 @@ struct LoneResult {
   // Empty if the result is not whole.
   Measurement measured;
   // How many events it takes if nothing is skipped, whole or not.
-  uint64_t num_events = 0;
+  uint64_t events_in_earnest = 0;
   // Of each collective; empty if nobody wants to know of messages.
   std::vector<std::shared_ptr<const MessageSequence>> messages;
   // False: it depends on more than itself, so it cannot be counted again.

@@ -159,8 +159,9 @@ absl::StatusOr<SimulationResult> InFullIfNeeded(
         simulate) {
   absl::StatusOr<SimulationResult> result = simulate(options);
   if (!absl::IsUnavailable(result.status())) return result;
-  if (options.on_restart)
+  if (options.on_restart) {
     options.on_restart(std::string(result.status().message()));
+  }
   SimulationOptions in_full = options;
   in_full.acceleration = Acceleration::kOff;
   return simulate(in_full);
