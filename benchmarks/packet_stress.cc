@@ -32,8 +32,9 @@ absl::Status Run(int argc, char** argv) {
   int64_t num_wrong = 0;
   for (int64_t seed = first; seed < first + count; ++seed) {
     testing::Choices choices(static_cast<uint64_t>(seed));
-    const absl::Status status =
-        testing::CheckNetwork(testing::DrawNetwork(choices));
+    const testing::RandomNetwork network = testing::DrawNetwork(choices);
+    absl::Status status = testing::CheckNetwork(network);
+    if (status.ok()) status = testing::CheckSkipping(network).status();
     if (status.ok()) continue;
     ++num_wrong;
     fmt::print("seed {}: {}\n", seed, std::string(status.message()));

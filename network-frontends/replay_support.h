@@ -130,6 +130,11 @@ class ReplaySupport {
 
   virtual const Topology& topology() const = 0;
 
+  // From now on, packets are counted instead of simulated where the times at
+  // which messages arrive differ by at most this share of how long they take. 0
+  // changes nothing that can be measured.
+  virtual void SkipPackets(double tolerance) = 0;
+
   // Appends the links of a connection to `there` and `back`. Returns false if
   // there is no path.
   virtual bool AppendPath(const Connection& connection,
@@ -175,12 +180,12 @@ class ReplaySupport {
 
   // Returns what was carried since StartMeasuring(); the second after running
   // on until no packet is left.
-  virtual Measurement Measure() const = 0;
+  virtual Measurement Measure() = 0;
   virtual Measurement StopMeasuring(
       absl::Span<const Connection> connections) = 0;
 
   virtual std::vector<LinkTraffic> TrafficOf(
-      absl::Span<const LinkId> links) const = 0;
+      absl::Span<const LinkId> links) = 0;
 
   // Returns a number that is equal if all that is on the links and in the
   // connections is equal, with times counted from now and packets from what is

@@ -23,7 +23,9 @@ CollectiveReplays::CollectiveReplays(LoneCollectives& lone,
       network_(network),
       support_(*network.replay()),
       links_(support_.topology().links().size()),
-      buffers_(support_) {}
+      buffers_(support_) {
+  support_.SkipPackets(0);
+}
 
 ClaimId CollectiveReplays::Claim(const CarriedFlow& of,
                                  const CollectiveRegion& region,

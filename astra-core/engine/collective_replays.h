@@ -10,7 +10,8 @@
 // the claim starts. Where they cannot share a claim, or if buffers that it
 // shares with others could become short, it must be simulated in earnest from
 // its beginning: its claim is then given to the caller. The same happens where
-// finding out how they go, again for each that comes, costs more than that.
+// collectives that met are many or large, so that simulating all of them anew
+// for each other that comes would cost more.
 
 #ifndef ASTRA_CORE_ENGINE_COLLECTIVE_REPLAYS_H_
 #define ASTRA_CORE_ENGINE_COLLECTIVE_REPLAYS_H_

@@ -252,6 +252,7 @@ absl::StatusOr<LoneResult> LoneCollectives::Simulate(
   ASTRA_ASSIGN_OR_RETURN(std::vector<LoneCollective> alone,
                          WithGraphs(collectives));
   ReplaySupport& network = *network_->replay();
+  network.SkipPackets(is_exact() ? 0 : options_.bound.share);
   network.CloseConnections();
   network.SetTurns(region.connections, turns);
   network.StartMeasuring(region.links, region.switches);
@@ -270,9 +271,11 @@ absl::StatusOr<LoneResult> LoneCollectives::Simulate(
     recorder_ = std::make_unique<MessageRecorder>(alone, region.connections,
                                                   *carrier_, begin);
   }
+  RunLimit limit = {.ends = NumEnds(collectives)};
+  if (collectives.size() > 1) limit.events = kMostEventsTogether;
   LoneRun run(alone, *carrier_, *network_);
   absl::StatusOr<std::vector<RankEnd>> ends =
-      run.RunToEnd(NumEnds(collectives), absl::MakeSpan(skippers), watch_);
+      run.RunToEnd(limit, absl::MakeSpan(skippers), watch_);
   const std::unique_ptr<MessageRecorder> recorder = std::move(recorder_);
   if (!ends.ok()) return ends.status();  // So does the run.
   LoneResult result;

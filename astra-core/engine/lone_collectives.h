@@ -58,7 +58,8 @@ struct LoneResult {
   uint64_t events_in_earnest = 0;
   // Of each collective; empty if nobody wants to know of messages.
   std::vector<std::shared_ptr<const MessageSequence>> messages;
-  // False: it depends on more than itself, so it cannot be counted again.
+  // False: it cannot be counted again. It depends on more than itself, or
+  // several collectives took too many events together.
   bool is_regular = false;
   // Of a single collective: rank i of the ends is the one that started after i
   // others.
@@ -142,6 +143,9 @@ class LoneCollectives {
       absl::Span<const StartedCollective> collectives);
 
  private:
+  // Collectives that meet are not counted again if they take more events: each
+  // other collective that comes to them would have all of them simulated anew.
+  static constexpr uint64_t kMostEventsTogether = 4'000'000;
   // So often is a shape simulated before others are tried for comparison.
   static constexpr uint32_t kManySimulated = 3;
 

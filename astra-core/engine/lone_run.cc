@@ -41,7 +41,7 @@ std::vector<RankEnd> LoneRun::RunTo(TimePs limit) {
 }
 
 absl::StatusOr<std::vector<RankEnd>> LoneRun::RunToEnd(
-    size_t num_ends, absl::Span<RoundSkipper> skippers,
+    const RunLimit& limit, absl::Span<RoundSkipper> skippers,
     const std::function<absl::Status()>& watch) {
   meets_.resize(skippers.size());
   for (size_t i = 0; i < skippers.size(); ++i) {
@@ -50,17 +50,19 @@ absl::StatusOr<std::vector<RankEnd>> LoneRun::RunToEnd(
     }
   }
   std::vector<RankEnd> ends;
+  const uint64_t events_before = network_.work().events;
   Start(&ends);
   // The network goes on in slices, so that signals are answered. A slice in
   // which nothing arrives doubles the next one. Its length must not follow the
   // wall clock, since what is skipped depends on it.
   TimePs slice = Microseconds(100);
   WallPace pace;
-  while (!is_done() && ends.size() < num_ends) {
+  while (!is_done() && ends.size() < limit.ends &&
+         network_.work().events - events_before < limit.events) {
     if (pace.IsDue()) ASTRA_RETURN_IF_ERROR(watch());
     const bool is_last = slice >= kMaxCollectiveTime;
-    const TimePs limit = is_last ? kNever : network_.now() + slice;
-    if (Advance(limit, &ends)) {
+    const TimePs until = is_last ? kNever : network_.now() + slice;
+    if (Advance(until, &ends)) {
       SkipRounds(skippers);
     } else if (is_last) {
       break;  // Nothing happens any more.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -77,6 +78,12 @@ struct RankEnd {
   uint32_t batch = 0;
 };
 
+// How far a run goes.
+struct RunLimit {
+  size_t ends = 0;
+  uint64_t events = std::numeric_limits<uint64_t>::max();
+};
+
 // Returns the position of the collective of `flow`, which is one of them.
 size_t PositionOf(const CarriedFlow& flow,
                   absl::Span<const LoneCollective> collectives);
@@ -91,14 +98,14 @@ class LoneRun {
 
   // Returns the ends of ranks by time. The first runs to `limit`, which is not
   // before the last start. The second runs until the last flow is done, or
-  // `num_ends` ranks have their results, or nothing happens any more. Once all
-  // that a collective meets are done, it skips rounds of that one where it can,
-  // with its own of `skippers`; times are then those of a run that skips none.
-  // It calls `watch` many times a second, and ends with the error that it
-  // returns.
+  // `limit.ends` ranks have their results, or nothing happens any more; it
+  // gives up after `limit.events` events. Once all that a collective meets are
+  // done, it skips rounds of that one where it can, with its own of `skippers`;
+  // times are then those of a run that skips none. It calls `watch` many times
+  // a second, and ends with the error that it returns.
   std::vector<RankEnd> RunTo(TimePs limit);
   absl::StatusOr<std::vector<RankEnd>> RunToEnd(
-      size_t num_ends, absl::Span<RoundSkipper> skippers,
+      const RunLimit& limit, absl::Span<RoundSkipper> skippers,
       const std::function<absl::Status()>& watch);
 
   bool is_done() const;

@@ -172,6 +172,7 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
   // ReplaySupport, in flow_replay.cc. Messages have no turns and no buffers,
   // and two instants are never taken to be alike.
   const Topology& topology() const override { return topology_; }
+  void SkipPackets(double /*tolerance*/) override {}
   bool AppendPath(const Connection& connection, std::vector<LinkId>* there,
                   std::vector<LinkId>* back) override;
   void AppendShape(LinkId link, std::vector<int64_t>* shape) const override;
@@ -193,10 +194,9 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
   void CloseConnections() override {}
   void StartMeasuring(absl::Span<const LinkId> links,
                       absl::Span<const NodeId> switches) override;
-  Measurement Measure() const override;
+  Measurement Measure() override;
   Measurement StopMeasuring(absl::Span<const Connection> connections) override;
-  std::vector<LinkTraffic> TrafficOf(
-      absl::Span<const LinkId> links) const override;
+  std::vector<LinkTraffic> TrafficOf(absl::Span<const LinkId> links) override;
   std::optional<uint64_t> StateOf(
       absl::Span<const Connection> /*connections*/,
       absl::Span<const LinkId> /*links*/,

@@ -55,7 +55,7 @@ LinkTraffic FlowBackend::TrafficOf(LinkId link) const {
 }
 
 std::vector<LinkTraffic> FlowBackend::TrafficOf(
-    absl::Span<const LinkId> links) const {
+    absl::Span<const LinkId> links) {
   std::vector<LinkTraffic> traffic;
   for (const LinkId link : links) traffic.push_back(TrafficOf(link));
   return traffic;
@@ -71,7 +71,7 @@ void FlowBackend::StartMeasuring(absl::Span<const LinkId> links,
   before_.counters = CountersOf(statistics_);
 }
 
-Measurement FlowBackend::Measure() const {
+Measurement FlowBackend::Measure() {
   Measurement made;
   made.quiet = now_ - before_.start;
   for (size_t i = 0; i < before_.links.size(); ++i) {

@@ -99,6 +99,10 @@ LinkId Forwarding::Flowlet(NodeId node, absl::Span<const LinkId> links,
 // Does the work of TakeBuffer() where memory might be short.
 bool Forwarding::TakeScarceBuffer(const Port& port, LinkId ingress,
                                   Bytes size) {
+  if (before_contact_) {
+    before_contact_();
+    if (buffers_.AddIfEasy(port, ingress, size)) return true;
+  }
   records_.CountIrregular();
   // Settles the count: brings all ports of the switch up to now.
   for (const LinkId link : setup_.topology.links_from(port.source)) {
@@ -141,6 +145,7 @@ void Forwarding::TellToPause(PauseChange change) {
 }
 
 void Forwarding::OnPause(LinkId link, bool is_pause) {
+  if (before_contact_) before_contact_();
   departures_.Advance(link);
   SetPaused(link, is_pause);
   if (is_pause) return;

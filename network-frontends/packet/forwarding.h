@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -46,6 +47,12 @@ class Forwarding {
   // Notes that PFC holds back the data of a link, or no longer does.
   void SetPaused(LinkId link, bool is_pause);
 
+  // Calls `settle` before parts of the network that share no link may affect
+  // one another: memory of a switch is short, or a link is paused.
+  void set_before_contact(std::function<void()> settle) {
+    before_contact_ = std::move(settle);
+  }
+
   // Sends the pause frames that had to wait until no port is being changed.
   void SendPauses();
 
@@ -80,6 +87,7 @@ class Forwarding {
   Departures& departures_;
   Records& records_;
   const bool balances_load_;
+  std::function<void()> before_contact_;
   // State by queue pair and switch; for look-up only.
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, FlowletState> flowlets_;
 };

@@ -11,6 +11,7 @@ struct PacketSetup;
 class Connections;
 class Departures;
 class Deliveries;
+class Islands;
 class Nics;
 class PacketEvents;
 class Paths;
@@ -35,6 +36,7 @@ struct NetworkParts {
   MessagePool& messages;
   TelemetrySlots& telemetry;
   Departures& departures;
+  Islands& islands;
 };
 
 }  // namespace astra

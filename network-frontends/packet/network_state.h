@@ -62,13 +62,13 @@ void AddPort(Port& port, bool has_sender, const QueuePairPool& queue_pairs,
     state->Add(lane.num_on_wire());
     for (uint32_t i = 0; i < lane.num_packets(); ++i) {
       const Packet& packet = lane.at(i);
-      if (packet.queue_pair == kNoId<QueuePairId>) continue;
       state->AddTime(packet.time, std::min(decided, now));
+      state->Add(static_cast<int64_t>(packet.kind));
+      if (packet.queue_pair == kNoId<QueuePairId>) continue;
       state->Add(place_of(packet.queue_pair));
       state->AddNumber(packet.number, queue_pairs[packet.queue_pair].acked);
       state->Add(packet.bytes);
       state->Add(packet.hop);
-      state->Add(static_cast<int64_t>(packet.kind));
       state->Add(packet.flags);
     }
   }

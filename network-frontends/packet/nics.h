@@ -73,11 +73,10 @@ class Nics {
     return nic.turns.has_ready() ? port.busy_until : nic.paced.front().first;
   }
 
-  // Moves all turns that wait for a rate to a later time.
-  void MoveTurns(TimePs by) {
-    for (Nic& nic : nics_) {
-      for (auto& [time, _] : nic.paced) time += by;
-    }
+  // Moves the turns at `port` that wait for a rate to a later time.
+  void MoveTurns(const Port& port, TimePs by) {
+    if (port.nic == kNoId<NicId>) return;
+    for (auto& [time, _] : nics_[port.nic.index()].paced) time += by;
   }
 
  private:

@@ -15,12 +15,7 @@ TimePs PacketBackend::now() const { return network_->now(); }
 void PacketBackend::Send(const Message& message) { network_->Send(message); }
 
 void PacketBackend::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
-  PacketReplay* replay = network_->replay();
-  if (replay != nullptr && replay->is_measuring()) {
-    replay->AdvanceTo(limit, arrived);
-  } else {
-    network_->AdvanceTo(limit, arrived);
-  }
+  network_->AdvanceTo(limit, arrived);
 }
 
 void PacketBackend::Drain() { network_->Drain(); }

@@ -27,6 +27,7 @@ PacketNetwork::PacketNetwork(const Topology& topology,
                   queue_pairs_, connections_, departures_, records_),
       faults_(setup_, events_, ports_, paths_, buffers_, queue_pairs_,
               connections_, senders_, departures_, forwarding_),
+      islands_(parts(), [this](const Agenda::Entry& event) { Handle(event); }),
       prefetcher_(events_, ports_, paths_, queue_pairs_) {
   for (uint32_t i = 0; i < options.link_events.size(); ++i) {
     const TimePs time = options.link_events[i].time;
@@ -41,6 +42,7 @@ PacketNetwork::PacketNetwork(const Topology& topology,
                     [this](TimePs time, std::vector<MessageId>* arrived) {
                       AdvanceTo(time, arrived);
                     });
+    forwarding_.set_before_contact([this] { islands_.CatchUp(); });
   }
   for (uint32_t i = 0; i < options.background.size(); ++i) {
     events_.PushBackground(options.background[i].start, BackgroundId(i));
@@ -50,7 +52,7 @@ PacketNetwork::PacketNetwork(const Topology& topology,
 NetworkParts PacketNetwork::parts() {
   return {setup_,       events_,   ports_,       buffers_,    records_,
           paths_,       nics_,     connections_, deliveries_, senders_,
-          queue_pairs_, messages_, telemetry_,   departures_};
+          queue_pairs_, messages_, telemetry_,   departures_, islands_};
 }
 
 void PacketNetwork::Send(const Message& message) {
@@ -69,6 +71,7 @@ void PacketNetwork::SendAway(const Message& message) {
 void PacketNetwork::Enqueue(const Message& message, const MessageState& state) {
   const auto [id, is_new] = connections_.Find(message);
   if (is_new) senders_.StartControl(id);
+  islands_.BeforeSend(id);
   // Brings the port up to now without the new message.
   departures_.AdvanceSender(id);
   senders_.Enqueue(id, message, state);
@@ -88,21 +91,31 @@ void PacketNetwork::AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
     prefetcher_.BeforeEvent();
     agenda.Pop();
     if (time > records_.next_sample()) TakeSamples(time);
-    events_.set_now(time);
-    ++records_.totals().num_events;
-    if (PacketEvents::KindOf(event.key) == EventKind::kLink) {
-      OnLink(PacketEvents::IdOf<LinkId>(event.key));
-    } else {
-      HandleOther(event.key);
-    }
-    if (buffers_.has_changes()) forwarding_.SendPauses();
+    Handle(event);
+    const uint64_t num_events = records_.totals().num_events;
+    if (num_events >= islands_.due()) islands_.AfterEvent(num_events);
   }
-  if (deliveries_.has_any()) return deliveries_.Take(arrived);
+  if (deliveries_.has_any()) {
+    events_.set_now(now());
+    return deliveries_.Take(arrived);
+  }
   events_.set_now(limit);
+}
+
+void PacketNetwork::Handle(const Agenda::Entry& event) {
+  events_.Begin(event);
+  ++records_.totals().num_events;
+  if (PacketEvents::KindOf(event.key) == EventKind::kLink) {
+    OnLink(PacketEvents::IdOf<LinkId>(event.key));
+  } else {
+    HandleOther(event.key);
+  }
+  if (buffers_.has_changes()) forwarding_.SendPauses();
 }
 
 void PacketNetwork::Drain() {
   if (!setup_.options.background.empty()) return;  // It never ends.
+  islands_.CatchUp();
   std::vector<MessageId> arrived;
   for (const QueuePair& qp : queue_pairs_) {
     while (qp.is_open && qp.in_network > 0 && !events_.agenda().empty()) {
@@ -126,6 +139,8 @@ void PacketNetwork::HandleOther(uint32_t key) {
       return faults_.Reroute(PacketEvents::IdOf<LinkEventId>(key));
     case EventKind::kBackground:
       return OnBackground(PacketEvents::IdOf<BackgroundId>(key));
+    case EventKind::kWake:
+      return islands_.OnWake(PacketEvents::IdOf<IslandId>(key));
   }
 }
 
@@ -191,11 +206,13 @@ void PacketNetwork::OnAck(const Packet& packet) {
   departures_.AdvanceSender(id);
   senders_.OnAck(packet);
   departures_.Wake(id);
+  if (queue_pairs_[id].is_watched) islands_.OnAck(id);
   connections_.MaybeClose(id);
 }
 
 void PacketNetwork::OnTimer(QueuePairId id) {
   if (!senders_.IsTimerDue(id)) return;
+  islands_.BeforeTouching(id);
   departures_.AdvanceSender(id);
   senders_.OnTimer(id);
   departures_.Wake(id);
@@ -203,6 +220,7 @@ void PacketNetwork::OnTimer(QueuePairId id) {
 
 void PacketNetwork::OnTimeout(QueuePairId id) {
   if (!senders_.TakeTimeout(id)) return;
+  islands_.BeforeTouching(id);
   departures_.AdvanceSender(id);
   if (senders_.OnTimeout(id)) departures_.Wake(id);
 }
@@ -244,6 +262,7 @@ void PacketNetwork::TakeSamples(TimePs up_to) {
 
 // Decides for all ports which packets have left them up to now.
 void PacketNetwork::AdvanceAll() {
+  islands_.CatchUp();
   for (uint32_t i = 0; i < ports_.size(); ++i) {
     departures_.Advance(LinkId(i));
     departures_.Arm(LinkId(i));

@@ -16,6 +16,7 @@
 //   Forwarding         the next link at a switch, buffers, pauses
 //   Deliveries         messages that have arrived
 //   Faults             links that change
+//   Islands            packets that are counted and not simulated
 //   Records            statistics
 
 #ifndef NETWORK_FRONTENDS_PACKET_PACKET_NETWORK_H_
@@ -34,6 +35,7 @@
 #include "network-frontends/packet/departures.h"
 #include "network-frontends/packet/faults.h"
 #include "network-frontends/packet/forwarding.h"
+#include "network-frontends/packet/islands.h"
 #include "network-frontends/packet/network_parts.h"
 #include "network-frontends/packet/nics.h"
 #include "network-frontends/packet/packet.h"
@@ -80,6 +82,7 @@ class PacketNetwork {
 
  private:
   void Enqueue(const Message& message, const MessageState& state);
+  void Handle(const Agenda::Entry& event);
   void HandleOther(uint32_t key);
   void OnLink(LinkId link);
   void Arrive(LinkId link, Packet& packet);
@@ -109,6 +112,7 @@ class PacketNetwork {
   Receivers receivers_;
   Forwarding forwarding_;
   Faults faults_;
+  Islands islands_;
   Prefetcher prefetcher_;
   std::optional<PacketReplay> replay_;  // Unless no replay is possible.
 };

@@ -66,12 +66,8 @@ void PacketReplay::AppendShape(LinkId link, std::vector<int64_t>* shape) const {
 
 Bytes PacketReplay::MostUnderWay(absl::Span<const LinkId> there,
                                  absl::Span<const LinkId> back) const {
-  const Bytes window =
-      parts_.paths.WindowCapOf(parts_.paths.PropertiesOf(there, back));
-  if (window == Bytes(INT64_MAX)) return window;
-  // The window may be passed by one packet. Headers count as well.
-  const int64_t packets = window.count() / parts_.setup.payload.count() + 2;
-  return packets * parts_.setup.full;
+  return parts_.paths.MostUnderWay(
+      parts_.paths.WindowCapOf(parts_.paths.PropertiesOf(there, back)));
 }
 
 // Requires what SharedBuffer::IsEasy asks for, of each of them, whatever the
@@ -80,10 +76,7 @@ bool PacketReplay::HasRoomFor(NodeId node, int64_t sum_bytes,
                               int64_t largest_bytes) const {
   const LinkId out = parts_.setup.topology.links_from(node).front();
   const SharedBuffer& buffer = parts_.buffers.BufferAt(parts_.ports[out].at);
-  const int64_t packet = parts_.setup.full.count();
-  const int64_t free_bytes = buffer.shared_bytes - sum_bytes - packet;
-  return free_bytes > 0 && static_cast<double>(largest_bytes + 2 * packet) <
-                               buffer.share * static_cast<double>(free_bytes);
+  return buffer.StaysEasy(sum_bytes, largest_bytes, parts_.setup.full.count());
 }
 
 bool PacketReplay::IsIdle(LinkId link) const {
@@ -91,9 +84,9 @@ bool PacketReplay::IsIdle(LinkId link) const {
   const bool has_packets =
       std::any_of(port.lanes.begin(), port.lanes.end(),
                   [](const Lane& lane) { return lane.num_packets() > 0; });
-  return !has_packets && port.event == kNever && !port.is_paused &&
-         !port.is_watched && !port.is_down &&
-         port.busy_until <= parts_.events.now();
+  return !has_packets && !parts_.islands.HasStopped(link) &&
+         port.event == kNever && !port.is_paused && !port.is_watched &&
+         !port.is_down && port.busy_until <= parts_.events.now();
 }
 
 bool PacketReplay::IsAtRest(QueuePairId id) const {
@@ -182,33 +175,50 @@ void PacketReplay::StartMeasuring(absl::Span<const LinkId> links,
     const LinkId out = parts_.setup.topology.links_from(node).front();
     parts_.buffers.TakePeak(parts_.ports[out].at);
   }
+  parts_.islands.TakeMostTogether();
   before_.totals = CountersOf(parts_.records.totals());
   before_.num_irregular = parts_.records.num_irregular();
-  is_measuring_ = true;
-  phases_.Begin(links);
 }
 
 Measurement PacketReplay::StopMeasuring(
     absl::Span<const Connection> connections) {
   std::vector<MessageId> arrived;  // There are none.
+  parts_.islands.CatchUp();
   for (const auto& [source, target, channel] : connections) {
     const QueuePairId id = parts_.connections.FindOpen(source, target, channel);
     while (parts_.queue_pairs[id].in_network > 0) {
       advance_(TimePs(parts_.events.agenda().next().time_ps), &arrived);
     }
   }
-  is_measuring_ = false;
   Measurement made = Measure();
   made.turns = TurnsOf(connections);
   made.is_regular = made.is_regular && AreAtRest(connections);
-  for (const NodeId node : before_.switches) {
-    const LinkId out = parts_.setup.topology.links_from(node).front();
-    made.peak_bytes.push_back(parts_.buffers.TakePeak(parts_.ports[out].at));
-  }
+  made.peak_bytes = TakePeaks();
   return made;
 }
 
-Measurement PacketReplay::Measure() const {
+// Returns the most memory of the measured switches that was in use, or might
+// have been: what islands held while they had stopped was not seen together.
+std::vector<int64_t> PacketReplay::TakePeaks() {
+  std::vector<int64_t> peaks;
+  const int64_t most_together = parts_.islands.TakeMostTogether();
+  for (const NodeId node : before_.switches) {
+    int64_t longest_queues = 0;
+    for (const LinkId link : before_.links) {
+      const Port& port = parts_.ports[link];
+      if (port.source == node) longest_queues += port.max_queued.count();
+    }
+    const LinkId out = parts_.setup.topology.links_from(node).front();
+    const int64_t peak = parts_.buffers.TakePeak(parts_.ports[out].at);
+    peaks.push_back(most_together == 1
+                        ? peak
+                        : std::min(most_together * peak, longest_queues));
+  }
+  return peaks;
+}
+
+Measurement PacketReplay::Measure() {
+  parts_.islands.CatchUp();
   Measurement made;
   made.quiet = parts_.events.now() - before_.start;
   for (size_t i = 0; i < before_.links.size(); ++i) {
@@ -223,7 +233,8 @@ Measurement PacketReplay::Measure() const {
 }
 
 std::vector<LinkTraffic> PacketReplay::TrafficOf(
-    absl::Span<const LinkId> links) const {
+    absl::Span<const LinkId> links) {
+  parts_.islands.CatchUp();
   std::vector<LinkTraffic> traffic;
   traffic.reserve(links.size());
   for (const LinkId link : links) {
@@ -235,6 +246,7 @@ std::vector<LinkTraffic> PacketReplay::TrafficOf(
 std::optional<uint64_t> PacketReplay::StateOf(
     absl::Span<const Connection> connections, absl::Span<const LinkId> links,
     const std::function<uint64_t(MessageId)>& label) {
+  parts_.islands.CatchUp();
   StateHash state;
   absl::flat_hash_map<uint32_t, int64_t> place;  // For look-up only.
   for (size_t i = 0; i < connections.size(); ++i) {
@@ -293,12 +305,18 @@ void PacketReplay::CountSimulated(uint64_t packet_hops, uint64_t events) {
 }
 
 void PacketReplay::GoBackTo(TimePs time, absl::Span<const LinkId> links) {
+  parts_.islands.CatchUp();
   parts_.events.GoBackTo(time);
   // Stale events may have looked at these idle ports since.
   for (const LinkId link : links) {
     Port& port = parts_.ports[link];
     port.busy_until = std::min(port.busy_until, time);
   }
+}
+
+void PacketReplay::Return() {
+  parts_.islands.CatchUp();
+  parts_.events.Return();
 }
 
 void PacketReplay::Replay(const Measurement& measured,

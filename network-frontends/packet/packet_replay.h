@@ -12,13 +12,13 @@
 #include "absl/types/span.h"
 #include "network-frontends/packet/connections.h"
 #include "network-frontends/packet/departures.h"
+#include "network-frontends/packet/islands.h"
 #include "network-frontends/packet/network_parts.h"
 #include "network-frontends/packet/network_state.h"
 #include "network-frontends/packet/nics.h"
 #include "network-frontends/packet/packet_events.h"
 #include "network-frontends/packet/packet_setup.h"
 #include "network-frontends/packet/paths.h"
-#include "network-frontends/packet/phase_skipper.h"
 #include "network-frontends/packet/ports.h"
 #include "network-frontends/packet/queue_pair.h"
 #include "network-frontends/packet/records.h"
@@ -35,18 +35,18 @@ class PacketReplay final : public ReplaySupport {
   // nothing is recorded as it happens.
   static bool IsPossible(const PacketSetup& setup);
 
-  // `advance` lets the network go on. All must outlive the object.
-  PacketReplay(const NetworkParts& parts, const PhaseSkipper::Advance& advance)
-      : parts_(parts), advance_(advance), phases_(parts, advance) {}
+  // Lets the network go on up to an instant, or to the first at which messages
+  // arrive, and appends these.
+  using Advance = std::function<void(TimePs, std::vector<MessageId>*)>;
 
-  // Between StartMeasuring() and StopMeasuring() nothing else is on the
-  // network, which should then go on this way.
-  bool is_measuring() const { return is_measuring_; }
-  void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) {
-    phases_.AdvanceTo(limit, arrived);
-  }
+  // All must outlive the object.
+  PacketReplay(const NetworkParts& parts, const Advance& advance)
+      : parts_(parts), advance_(advance) {}
 
   const Topology& topology() const override { return parts_.setup.topology; }
+  void SkipPackets(double tolerance) override {
+    parts_.islands.Begin(tolerance);
+  }
   bool AppendPath(const Connection& connection, std::vector<LinkId>* there,
                   std::vector<LinkId>* back) override;
   void AppendShape(LinkId link, std::vector<int64_t>* shape) const override;
@@ -62,10 +62,9 @@ class PacketReplay final : public ReplaySupport {
   void CloseConnections() override { parts_.connections.CloseAll(); }
   void StartMeasuring(absl::Span<const LinkId> links,
                       absl::Span<const NodeId> switches) override;
-  Measurement Measure() const override;
+  Measurement Measure() override;
   Measurement StopMeasuring(absl::Span<const Connection> connections) override;
-  std::vector<LinkTraffic> TrafficOf(
-      absl::Span<const LinkId> links) const override;
+  std::vector<LinkTraffic> TrafficOf(absl::Span<const LinkId> links) override;
   std::optional<uint64_t> StateOf(
       absl::Span<const Connection> connections, absl::Span<const LinkId> links,
       const std::function<uint64_t(MessageId)>& label) override;
@@ -73,7 +72,7 @@ class PacketReplay final : public ReplaySupport {
               absl::Span<const Connection> connections) override;
   void CountSimulated(uint64_t packet_hops, uint64_t events) override;
   void GoBackTo(TimePs time, absl::Span<const LinkId> links) override;
-  void Return() override { parts_.events.Return(); }
+  void Return() override;
 
  private:
   // The state of the counters as StartMeasuring() was called.
@@ -87,15 +86,14 @@ class PacketReplay final : public ReplaySupport {
   };
 
   bool IsAtRest(QueuePairId id) const;
+  std::vector<int64_t> TakePeaks();
   void AddQueuePair(const QueuePair& qp,
                     const std::function<uint64_t(MessageId)>& label,
                     StateHash* state) const;
   QueuePairId Open(const Connection& connection);
 
   const NetworkParts parts_;
-  const PhaseSkipper::Advance advance_;
-  PhaseSkipper phases_;
-  bool is_measuring_ = false;
+  const Advance advance_;
   Before before_;
 };
 

@@ -163,6 +163,12 @@ Bytes Paths::WindowCapOf(const PathProperties& path) const {
                   Bytes(std::llround(bytes * nic.window_factor)));
 }
 
+// The window may be passed by one packet. Headers count as well.
+Bytes Paths::MostUnderWay(Bytes window_cap) const {
+  if (window_cap == Bytes(INT64_MAX)) return window_cap;
+  return (window_cap.count() / setup_.payload.count() + 2) * setup_.full;
+}
+
 // The last packet but one and the last, which may be short, are followed from
 // link to link. The packets before keep the distance of the slowest link.
 TimePs Paths::IdealOf(QueuePairId id, const MessageState& message) const {

@@ -78,6 +78,9 @@ class Paths {
 
   // Returns the largest window that the options allow on such a path.
   Bytes WindowCapOf(const PathProperties& path) const;
+  // Returns the most that a queue pair with such a window ever has under way;
+  // the largest number if there is no bound.
+  Bytes MostUnderWay(Bytes window_cap) const;
 
   // Returns the time that the message would take alone.
   TimePs IdealOf(QueuePairId id, const MessageState& message) const;

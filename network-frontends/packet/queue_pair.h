@@ -71,6 +71,7 @@ struct alignas(64) QueuePair {
   Turn turn = Turn::kNone;
   bool is_open = false;
   bool has_given_up = false;
+  bool is_watched = false;   // Each acknowledgement is told to Islands.
   bool has_mark = false;     // A packet was marked since the last ACK.
   uint8_t num_timeouts = 0;  // Timeouts in a row.
   std::unique_ptr<SendWindow> send_window;  // For selective repeat.

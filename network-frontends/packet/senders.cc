@@ -153,14 +153,13 @@ TimePs Senders::NextSendAfter(const QueuePair& qp) const {
                         : TransferTime(size, qp.limits.rate));
 }
 
-// Counts for how long the rate keeps the next packet back, or, with a `sign` of
-// -1, takes the count back.
-void Senders::CountPace(const QueuePair& qp, const Port& port, int64_t sign) {
+void Senders::CountPace(const QueuePair& qp, const Port& port,
+                        int64_t packets) {
   NetworkStatistics& totals = records_.totals();
   const TimePs pace = qp.next_send - qp.sent;
-  totals.sending += sign * pace;
+  totals.sending += packets * pace;
   if (pace > kSlowFactor * port.SerialisationTime(Bytes(qp.last_size))) {
-    totals.sending_slowly += sign * pace;
+    totals.sending_slowly += packets * pace;
   }
 }
 

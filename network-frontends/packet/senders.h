@@ -84,6 +84,10 @@ class Senders {
   // be sent again, so that Departures::Wake must follow.
   bool OnTimeout(QueuePairId id);
 
+  // Counts the time from one packet to the next, as the last of the queue pair
+  // has it, for so many packets.
+  void CountPace(const QueuePair& qp, const Port& port, int64_t packets = 1);
+
  private:
   // The statistics count a sender as slow below line rate / kSlowFactor.
   static constexpr int64_t kSlowFactor = 100;
@@ -102,7 +106,6 @@ class Senders {
     return PayloadOf(messages_[MessageOf(qp, packet)], packet);
   }
   TimePs NextSendAfter(const QueuePair& qp) const;
-  void CountPace(const QueuePair& qp, const Port& port, int64_t sign = 1);
   void AfterControl(QueuePairId id);
   void PaceAnew(QueuePair& qp);
   Bytes AckUpTo(QueuePairId id, PacketNumber packet);

@@ -42,6 +42,10 @@ struct SharedBuffer {
   bool is_lossless = false;
   uint32_t num_paused = 0;  // Incoming links that are paused.
   int64_t max_used_bytes = 0;
+  // Memory set aside for packets that are not simulated one by one: the most
+  // that they hold in all, and over one link.
+  int64_t aside_bytes = 0;
+  int64_t largest_aside_bytes = 0;
 
   int64_t ThresholdBytes() const {
     return static_cast<int64_t>(
@@ -98,14 +102,26 @@ struct SharedBuffer {
   }
 
   // Returns true if a packet certainly finds room and causes no pause, even if
-  // some memory that was freed is not counted yet.
+  // some memory that was freed is not counted yet, and even if all that is set
+  // aside is in use.
   bool IsEasy(const IngressBuffer& link, int64_t queued_bytes,
               int64_t bytes) const {
-    const int64_t free_bytes = shared_bytes - shared_used_bytes - bytes;
-    const int64_t wanted = is_lossless ? link.held_bytes : queued_bytes;
+    const int64_t free_bytes =
+        shared_bytes - shared_used_bytes - aside_bytes - bytes;
+    const int64_t wanted = std::max(
+        is_lossless ? link.held_bytes : queued_bytes, largest_aside_bytes);
     return link.headroom_used_bytes == 0 && free_bytes > 0 &&
            wanted + bytes <
                static_cast<int64_t>(share * static_cast<double>(free_bytes));
+  }
+
+  // Returns whether packets of `bytes` certainly find room as long as
+  // `sum_bytes` are in use, and at most `largest_bytes` by one link.
+  bool StaysEasy(int64_t sum_bytes, int64_t largest_bytes,
+                 int64_t bytes) const {
+    const int64_t free_bytes = shared_bytes - sum_bytes - bytes;
+    return free_bytes > 0 && static_cast<double>(largest_bytes + 2 * bytes) <
+                                 share * static_cast<double>(free_bytes);
   }
 
   bool ShouldPause(const IngressBuffer& link) const {

@@ -78,8 +78,15 @@ class SwitchBuffers {
     return ingress_[link.index()].has_paused;
   }
 
+  size_t size() const { return switches_.size(); }
   const SharedBuffer& BufferAt(SwitchId id) const {
     return switches_[id.index()].buffer;
+  }
+  // Sets memory of a switch aside; see SharedBuffer.
+  void SetAside(SwitchId id, int64_t bytes, int64_t largest_bytes) {
+    SharedBuffer& buffer = switches_[id.index()].buffer;
+    buffer.aside_bytes = bytes;
+    buffer.largest_aside_bytes = largest_bytes;
   }
   // Returns the most bytes that were in use since the last call.
   int64_t TakePeak(SwitchId id) {

@@ -13,8 +13,11 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using astra::testing::Choices;
   Choices choices(absl::MakeConstSpan(data, size));
-  const absl::Status status =
-      astra::testing::CheckNetwork(astra::testing::DrawNetwork(choices));
+  const astra::testing::RandomNetwork network =
+      astra::testing::DrawNetwork(choices);
+  const absl::Status status = astra::testing::CheckNetwork(network);
   ASTRA_CHECK(status.ok(), "{}", status.ToString());
+  const auto skipped = astra::testing::CheckSkipping(network);
+  ASTRA_CHECK(skipped.ok(), "{}", skipped.status().ToString());
   return 0;
 }

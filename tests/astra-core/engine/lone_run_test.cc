@@ -108,10 +108,11 @@ Outcome RunRings(bool skips) {
   }
   const LoneCollective collectives[] = {first.collective, second.collective};
   LoneRun run(collectives, carrier, network);
+  support.SkipPackets(0);
   support.StartMeasuring(links, {});
   Outcome outcome;
   for (const RankEnd& end :
-       ValueOrDie(run.RunToEnd(2 * kRanks, absl::MakeSpan(skippers),
+       ValueOrDie(run.RunToEnd({.ends = 2 * kRanks}, absl::MakeSpan(skippers),
                                [] { return absl::OkStatus(); }))) {
     outcome.ends.emplace_back(end.time, end.collective, end.rank.index());
   }

@@ -12,6 +12,7 @@
 #include "fmt/core.h"
 #include "network-frontends/packet/congestion/registry.h"
 #include "network-frontends/packet/packet_backend.h"
+#include "network-frontends/replay_support.h"
 #include "topology/topology_builder.h"
 
 namespace astra::testing {
@@ -294,8 +295,10 @@ absl::Status AdvanceTo(TimePs limit, size_t num_messages,
   return absl::OkStatus();
 }
 
-absl::StatusOr<Outcome> RunOnce(const RandomNetwork& network) {
+absl::StatusOr<Outcome> RunOnce(const RandomNetwork& network,
+                                bool skips = false) {
   PacketBackend backend(network.topology, network.options);
+  if (skips) backend.replay()->SkipPackets(0);
   Outcome outcome;
   const size_t num_messages = network.messages.size();
   for (const TimedMessage& timed : network.messages) {
@@ -457,6 +460,41 @@ absl::Status CheckRecords(const RandomNetwork& network,
   return absl::OkStatus();
 }
 
+// What a run has shown, but for how it was simulated.
+std::string TextOf(const Outcome& outcome) {
+  std::string text;
+  for (const auto& [time, id] : outcome.arrivals) {
+    text += fmt::format("message {} at {}\n", id, time);
+  }
+  const NetworkStatistics& all = outcome.statistics;
+  text += fmt::format(
+      "ends {}, flows {}, data {}, hops {}, drops {}, again {}, {} {} {}\n",
+      outcome.end, all.num_flows, all.num_data_packets, all.num_packet_hops,
+      all.num_drops, all.num_retransmissions, all.sending, all.sending_slowly,
+      outcome.why_stuck);
+  for (size_t i = 0; i < all.links.size(); ++i) {
+    const LinkRecord& link = all.links[i];
+    text +=
+        fmt::format("link {}: {} {} {} {} {} {} {} {}\n", i,
+                    outcome.link_bytes[i], link.bytes, link.packets, link.busy,
+                    link.paused, link.max_queue, link.marked, link.pauses);
+  }
+  return text;
+}
+
+// Returns the first line that two texts do not share.
+std::string DifferenceOf(const std::string& a, const std::string& b) {
+  const auto at = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
+  const auto line = a.rfind('\n', static_cast<size_t>(at - a.begin()));
+  const size_t begin = line == std::string::npos ? 0 : line + 1;
+  const auto line_at = [begin](const std::string& text) {
+    return begin < text.size()
+               ? text.substr(begin, text.find('\n', begin) - begin)
+               : std::string("nothing");
+  };
+  return fmt::format("'{}' and '{}'", line_at(a), line_at(b));
+}
+
 }  // namespace
 
 uint64_t Choices::Below(uint64_t n) {
@@ -494,6 +532,39 @@ absl::Status CheckNetwork(const RandomNetwork& network) {
   ASTRA_ASSIGN_OR_RETURN(const Outcome again, RunOnce(network));
   if (!(outcome == again)) return Wrong("the second run differs");
   return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> CheckSkipping(RandomNetwork network) {
+  constexpr int64_t kLonger = 256;
+  constexpr size_t kFewMessages = 6;
+  PacketOptions& options = network.options;
+  options.nic.payload = std::max(options.nic.payload, KiB(4));
+  options.nic.loss_recovery = LossRecovery::kGoBackN;
+  // Packets are skipped while congestion control is at rest.
+  if (options.seed % 2 == 0) {
+    options.congestion.name = "none";
+    options.fabric.ecn = false;
+    options.nv_switch.ecn = false;
+  }
+  options.nic.queue_pairs = QueuePairs::kPerConnection;
+  options.load_balancing = LoadBalancing::kEcmp;
+  options.link_events.clear();
+  options.background.clear();
+  options.record = RecordOptions();
+  if (network.messages.size() > kFewMessages) {
+    network.messages.resize(kFewMessages);
+  }
+  for (TimedMessage& timed : network.messages) {
+    timed.message.bytes = kLonger * timed.message.bytes;
+  }
+  if (PacketBackend(network.topology, options).replay() == nullptr) return 0;
+  ASTRA_ASSIGN_OR_RETURN(const Outcome whole, RunOnce(network));
+  ASTRA_ASSIGN_OR_RETURN(const Outcome skipped, RunOnce(network, true));
+  const std::string expected = TextOf(whole);
+  const std::string got = TextOf(skipped);
+  if (got == expected) return skipped.statistics.num_replayed_hops;
+  return Wrong(fmt::format("with and without skipping: {}",
+                           DifferenceOf(got, expected)));
 }
 
 }  // namespace astra::testing

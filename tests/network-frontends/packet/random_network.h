@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "astra-core/base/units.h"
 #include "network-frontends/network_backend.h"
@@ -71,6 +72,13 @@ RandomNetwork DrawNetwork(Choices& choices);
 //   - events are in proportion to packets;
 //   - the second run is the first again.
 absl::Status CheckNetwork(const RandomNetwork& network);
+
+// Makes messages of the network longer and takes away what keeps packets from
+// being skipped (PacketReplay::IsPossible), then runs it with and without.
+// Returns how many packet-hops were not simulated.
+//
+// Errors: Internal, with what does not hold, unless all else is the same.
+absl::StatusOr<uint64_t> CheckSkipping(RandomNetwork network);
 
 }  // namespace astra::testing
 

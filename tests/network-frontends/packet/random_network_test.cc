@@ -18,5 +18,18 @@ TEST(PacketNetworkTest, RandomNetworksConserve) {
   }
 }
 
+TEST(PacketNetworkTest, SkippingPacketsChangesNothing) {
+  uint64_t num_skipped = 0;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    testing::Choices choices(seed);
+    const absl::StatusOr<uint64_t> skipped =
+        testing::CheckSkipping(testing::DrawNetwork(choices));
+    ASSERT_TRUE(skipped.ok())
+        << "seed " << seed << ": " << skipped.status().message();
+    num_skipped += *skipped;
+  }
+  EXPECT_GT(num_skipped, 100'000);
+}
+
 }  // namespace
 }  // namespace astra
