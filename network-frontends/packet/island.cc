@@ -102,7 +102,8 @@ std::vector<Island::Hold> Island::Holds() const {
     const int64_t most =
         parts_.paths.MostUnderWay(parts_.queue_pairs[id].window_cap).count();
     for (const Paths::Way way : {Paths::Way::kThere, Paths::Way::kBack}) {
-      const LinkId* link = parts_.paths.Find(id, way);
+      // A packet takes no memory where its path begins.
+      const LinkId* link = parts_.paths.Find(id, way) + 1;
       for (; *link != kNoId<LinkId>; ++link) {
         const SwitchId at = parts_.ports[*link].at;
         if (at == kNoId<SwitchId>) continue;

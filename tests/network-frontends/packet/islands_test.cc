@@ -80,6 +80,15 @@ TEST(IslandsTest, LongMessagesCostAsMuchAsShortOnes) {
             0.02);
 }
 
+// As in NVLS, where switches send what they have reduced.
+TEST(IslandsTest, MessagesOfSwitchesAreSkipped) {
+  constexpr uint32_t kSwitch = 4;
+  EXPECT_LT(ShareLeft(Incast(3), Plain(),
+                      {{TimePs(0), From(0, kSwitch, 3, kLong)},
+                       {TimePs(0), From(1, 2, kSwitch, kLong)}}),
+            0.02);
+}
+
 // Another message comes to the same target in the middle of the first, whose
 // packets wait at the switch from then on, up to its window.
 TEST(IslandsTest, AMessageThatComesFindsPacketsWhereTheyAre) {
