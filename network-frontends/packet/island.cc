@@ -132,6 +132,7 @@ std::vector<Island::Hold> Island::Holds() const {
         std::max<int64_t>(0, most_at_port(link) - port.queued.count());
   }
   std::vector<Hold> all;
+  all.reserve(holds.size());
   for (const auto& [_, hold] : holds) all.push_back(hold);
   return all;
 }
