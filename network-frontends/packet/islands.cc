@@ -229,17 +229,12 @@ bool Islands::TryToStop(Slot& slot, Island::Look now) {
   slot.now = std::move(now);
   slot.island->Stop();
   ++num_stopped_;
+  num_queue_pairs_stopped_ += slot.island->queue_pairs().size();
+  const bool have_all_stopped = num_queue_pairs_stopped_ == active_.size();
   most_together_ =
-      std::max(most_together_, num_stopped_ + (HasMoving() ? 1 : 0));
+      std::max(most_together_, num_stopped_ + (have_all_stopped ? 0 : 1));
   parts_.queue_pairs[slot.sender].is_watched = false;
   return true;
-}
-
-// Returns whether anything is sent outside the islands that have stopped.
-bool Islands::HasMoving() const {
-  return std::any_of(active_.begin(), active_.end(), [this](QueuePairId id) {
-    return !HasStopped(parts_.queue_pairs[id].link);
-  });
 }
 
 // Sets memory aside at switches, if there is enough everywhere.
@@ -309,6 +304,7 @@ void Islands::GoOn(IslandId id, std::vector<Agenda::Entry>* pending) {
     pending->insert(pending->end(), entries.begin(), entries.end());
     for (const Island::Hold& hold : slot.holds) Release(hold);
     --num_stopped_;
+    num_queue_pairs_stopped_ -= slot.island->queue_pairs().size();
   }
   for (const LinkId link : slot.island->links()) {
     islands_of_[link.index()] = kNoId<IslandId>;

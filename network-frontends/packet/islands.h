@@ -22,6 +22,7 @@
 #ifndef NETWORK_FRONTENDS_PACKET_ISLANDS_H_
 #define NETWORK_FRONTENDS_PACKET_ISLANDS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -123,7 +124,6 @@ class Islands {
                   bool is_last) const;
   void BePatient(const Slot& slot, uint64_t num_events);
   bool TryToStop(Slot& slot, Island::Look now);
-  bool HasMoving() const;
   bool TakeHolds(const std::vector<Island::Hold>& holds);
   void Release(const Island::Hold& hold);
   void SetAside(SwitchId at);
@@ -135,7 +135,8 @@ class Islands {
 
   NetworkParts parts_;
   const Happen happen_;
-  int64_t num_stopped_ = 0;
+  int64_t num_stopped_ = 0;  // Islands.
+  size_t num_queue_pairs_stopped_ = 0;
   int64_t most_together_ = 1;
   uint64_t due_ = kNotDue;
   double tolerance_ = 0;
