@@ -188,8 +188,8 @@ absl::Status CollectiveReplays::Resolve(ClaimId id) {
                         .rank = result->RankOf(one, claim.collectives),
                         .claim = id,
                         .collective = one.collective,
+                        .batch = one.batch,
                         .is_late = time <= now},
-                .batch = one.batch,
                 .place = i,
                 .result = claim.num_results});
   }

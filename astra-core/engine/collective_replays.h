@@ -56,6 +56,7 @@ struct ReplayedEnd {
   GroupRank rank;
   ClaimId claim;
   uint32_t collective = 0;  // Its position in the claim.
+  uint32_t batch = 0;       // As in RankEnd.
   bool is_late = false;     // It had its result before all had started.
 };
 
@@ -106,15 +107,14 @@ class CollectiveReplays {
   struct DueEnd {
     TimePs time;
     ReplayedEnd end;
-    uint32_t batch = 0;        // As in RankEnd.
     uint32_t place = 0;        // Among the ends of its claim.
     uint32_t result = 0;       // The number of the result.
     bool is_deadline = false;  // By then the claim must have a result.
   };
   struct Later {
     bool operator()(const DueEnd& a, const DueEnd& b) const {
-      return std::tie(a.time, a.batch, a.end.flow, a.place) >
-             std::tie(b.time, b.batch, b.end.flow, b.place);
+      return std::tie(a.time, a.end.batch, a.end.flow, a.place) >
+             std::tie(b.time, b.end.batch, b.end.flow, b.place);
     }
   };
 

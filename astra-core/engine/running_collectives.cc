@@ -247,11 +247,11 @@ absl::StatusOr<bool> RunningCollectives::AdvanceTo(TimePs limit) {
   }
   bool has_any = false;
   do {
-    carrier_.AdvanceTo(std::min(limit, replays_->next_end()), &done_);
-    ASTRA_ASSIGN_OR_RETURN(const std::vector<ReplayedEnd> ends,
-                           replays_->TakeEnds());
-    ASTRA_RETURN_IF_ERROR(TakeInOrder(done_, ends));
-    has_any = !done_.empty() || !ends.empty() || replays_->has_evicted();
+    const TimePs next = due_.empty() ? replays_->next_end() : network_.now();
+    carrier_.AdvanceTo(std::min(limit, next), &done_);
+    ASTRA_RETURN_IF_ERROR(TakeDueEnds());
+    has_any = !done_.empty() || !due_.empty() || replays_->has_evicted();
+    TakeBatch();
     ASTRA_RETURN_IF_ERROR(EndClaims());
   } while (!has_any && network_.now() < limit);
   SettleLog();

@@ -66,7 +66,7 @@ class RunningCollectives final : public CollectiveService {
   std::vector<Ended> TakeEnded() override;
 
   bool has_any_under_way() override {
-    return carrier_.num_under_way() > 0 ||
+    return carrier_.num_under_way() > 0 || !due_.empty() ||
            (replays_ != nullptr && replays_->has_ends());
   }
 
@@ -132,9 +132,9 @@ class RunningCollectives final : public CollectiveService {
   CarriedFlow IdOf(const Run& run) const {
     return {run.call.communicator.index(), run.call.number, FlowId()};
   }
-  absl::Status TakeInOrder(absl::Span<const CarriedFlow> flows,
-                           absl::Span<const ReplayedEnd> ends);
+  absl::Status TakeDueEnds();
   absl::Status TakeEnd(const ReplayedEnd& end);
+  void TakeBatch();
   void OnFlow(const CarriedFlow& done);
   TimePs ResultTime(uint32_t member, const Run& run) const;
   void Finish(GroupRank rank, Run& run);
@@ -162,7 +162,12 @@ class RunningCollectives final : public CollectiveService {
   std::vector<Lane> lanes_;
   std::vector<Ended> ended_;
   std::vector<CollectiveRecord> records_;
-  std::vector<bool> has_ended_;      // By record.
+  std::vector<bool> has_ended_;  // By record.
+  // Ends of replays of this instant that ranks have not seen yet, in order, and
+  // the batch (see RankEnd) of flows or ends that they saw last, and when.
+  std::deque<ReplayedEnd> due_;
+  uint32_t batch_ = 0;
+  TimePs batch_time_ = TimePs(-1);
   std::vector<CarriedFlow> done_;    // Scratch.
   std::vector<FlowId> ready_;        // Scratch.
   std::vector<GroupRank> finished_;  // Scratch.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -112,17 +113,12 @@ absl::Status RunningCollectives::EndClaim(ClaimId id) {
   return EndClaims();
 }
 
-// Handles flows and ends of replays of one instant, in the order of flows.
-absl::Status RunningCollectives::TakeInOrder(
-    absl::Span<const CarriedFlow> flows, absl::Span<const ReplayedEnd> ends) {
-  auto end = ends.begin();
-  for (const CarriedFlow& flow : flows) {
-    for (; end != ends.end() && end->flow < flow; ++end) {
-      ASTRA_RETURN_IF_ERROR(TakeEnd(*end));
-    }
-    OnFlow(flow);
-  }
-  for (; end != ends.end(); ++end) ASTRA_RETURN_IF_ERROR(TakeEnd(*end));
+// Takes what ends now, all at once: others that come at this instant may make
+// the rest of a replay void, but not that.
+absl::Status RunningCollectives::TakeDueEnds() {
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<ReplayedEnd> ends,
+                         replays_->TakeEnds());
+  for (const ReplayedEnd& end : ends) ASTRA_RETURN_IF_ERROR(TakeEnd(end));
   return absl::OkStatus();
 }
 
@@ -137,10 +133,37 @@ absl::Status RunningCollectives::TakeEnd(const ReplayedEnd& end) {
   if (end.is_late && replays_->lone().is_exact()) {
     return absl::UnavailableError("a rank had its result before all started");
   }
+  run.has_result[end.rank.index()] = true;
   ++run.num_replayed_ends;
   if (run.num_replayed_ends == run.has_result.size()) LogReplay(end, run);
-  Finish(end.rank, run);
+  due_.push_back(end);
   return absl::OkStatus();
+}
+
+// Handles flows and ends of replays of the next batch of this instant, in the
+// order of flows. Batches count as if all were simulated in earnest.
+void RunningCollectives::TakeBatch() {
+  if (done_.empty() && due_.empty()) return;
+  if (done_.empty()) {
+    batch_ = due_.front().batch;
+  } else {
+    batch_ = network_.now() == batch_time_ ? batch_ + 1 : 0;
+  }
+  batch_time_ = network_.now();
+  const auto take_next_end = [this] {
+    const ReplayedEnd end = due_.front();
+    due_.pop_front();
+    Finish(end.rank,
+           RunOf(CommunicatorId(end.flow.communicator), end.flow.number));
+  };
+  for (const CarriedFlow& flow : done_) {
+    while (!due_.empty() && std::tie(due_.front().batch, due_.front().flow) <
+                                std::tie(batch_, flow)) {
+      take_next_end();
+    }
+    OnFlow(flow);
+  }
+  while (!due_.empty() && due_.front().batch <= batch_) take_next_end();
 }
 
 // Tells the log of the messages of a replay, the last rank of which has ended.

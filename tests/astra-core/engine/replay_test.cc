@@ -17,11 +17,13 @@
 #include "tests/astra-core/engine/pipelined_runs.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_clusters.h"
+#include "tests/testing/topologies.h"
 #include "workload/simai_text/simai_text_file.h"
 
 namespace astra {
 namespace {
 
+using ::astra::testing::Drawing;
 using ::astra::testing::OneServer;
 using ::astra::testing::PipelinedProgram;
 using ::astra::testing::ScheduleNamed;
@@ -394,6 +396,30 @@ TEST(ReplayTest, FlowsThatMeetOnLinksAreSimulatedTogether) {
     ShareReplayed(Layers(4, 16, 4, compute, 500'000, "ALLTOALL"), Star(8, 2),
                   network);
   }
+}
+
+// Messages within a server take no time, so that a result may follow from
+// another at the same instant. The ranks see first what follows from nothing,
+// of replays and of what is simulated in earnest.
+TEST(ReplayTest, FlowsOfOneInstantKeepTheirOrder) {
+  const Program program = ValueOrDie(ParseProgram("p", R"(simai_program: 1
+sizes: {gpus: 16, tp: 8}
+modules:
+  - name: small
+    forward:
+      - {blocking: all-reduce, over: TP, bytes: 4}
+      - {blocking: all-reduce, over: TP, bytes: 4}
+      - {blocking: all-reduce, over: TP, bytes: 4}
+      - {blocking: all-reduce, over: TP, bytes: 4}
+stages:
+  - run: [{chunk: 0, modules: [small]}]
+)"));
+  Drawing drawing(16, 4, 4, 4);
+  for (uint32_t gpu = 0; gpu < 16; ++gpu) {
+    drawing.Cable(gpu, 16 + gpu / 4, "3600Gbps", "0ps");
+    drawing.Cable(gpu, 20 + gpu % 4, "200Gbps", "3us");
+  }
+  ShareReplayed(program, drawing.Build(), FlowOptions());
 }
 
 // When a message begins, all capacity that is free is given away, so that
