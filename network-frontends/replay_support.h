@@ -163,6 +163,10 @@ class ReplaySupport {
   // send, and congestion control treats them as it does new ones.
   virtual bool AreAtRest(absl::Span<const Connection> connections) const = 0;
 
+  // Returns whether packets of the connections wait or are on links, or
+  // messages of theirs have not arrived.
+  virtual bool HaveUnderWay(absl::Span<const Connection> connections) const = 0;
+
   virtual Turns TurnsOf(absl::Span<const Connection> connections) const = 0;
 
   // Opens connections, and moves turns, until TurnsOf() returns `turns`. Turns

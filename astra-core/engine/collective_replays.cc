@@ -31,6 +31,7 @@ ClaimId CollectiveReplays::Claim(const CarriedFlow& of,
                                  const CollectiveRegion& region,
                                  GroupRank rank) {
   EndQuietClaims(network_.now());
+  ReleaseGone();
   const std::vector<ClaimId> others = links_.ClaimsOn(region.links);
   const bool can_be = lone_.IsReplayable(region) &&
                       !links_.HasLive(region.links) && IsIdle(region);
@@ -233,6 +234,7 @@ void CollectiveReplays::AddLive(const CarriedFlow& of,
                                 const CollectiveRegion& region) {
   const TimePs now = network_.now();
   EndQuietClaims(now);
+  ReleaseGone();
   Evict(links_.ClaimsOn(region.links));
   links_.AddLive(region.links);
   for (size_t i = 0; i < region.switches.size(); ++i) {
@@ -248,10 +250,22 @@ void CollectiveReplays::AddLive(const CarriedFlow& of,
 
 void CollectiveReplays::RemoveLive(const CarriedFlow& of,
                                    const CollectiveRegion& region) {
-  links_.RemoveLive(region.links);
-  for (const NodeId node : region.switches) {
-    buffers_.End(node, LiveNumber(of), network_.now());
-  }
+  leaving_.emplace_back(of, &region);
+  ReleaseGone();
+}
+
+void CollectiveReplays::ReleaseGone() {
+  const auto is_gone = [this](const auto& leaving) {
+    const auto& [of, region] = leaving;
+    if (support_.HaveUnderWay(region->connections)) return false;
+    links_.RemoveLive(region->links);
+    for (const NodeId node : region->switches) {
+      buffers_.End(node, LiveNumber(of), network_.now());
+    }
+    return true;
+  };
+  leaving_.erase(std::remove_if(leaving_.begin(), leaving_.end(), is_gone),
+                 leaving_.end());
 }
 
 void CollectiveReplays::Evict(const std::vector<ClaimId>& claims) {

@@ -79,7 +79,9 @@ class CollectiveReplays {
   // that has ended should not have been counted.
   absl::Status Start(const CarriedFlow& of, GroupRank rank);
 
-  // A collective is simulated in earnest from now on, or no longer.
+  // A collective is simulated in earnest from now on, or has come to its end:
+  // it sends no more messages, but keeps its links until its last packet has
+  // gone.
   void AddLive(const CarriedFlow& of, const CollectiveRegion& region);
   void RemoveLive(const CarriedFlow& of, const CollectiveRegion& region);
 
@@ -142,6 +144,7 @@ class CollectiveReplays {
   void Evict(const std::vector<ClaimId>& claims);
   void EndQuietClaims(TimePs until);
   void DropTakenEnds();
+  void ReleaseGone();
   bool IsIdle(const CollectiveRegion& region) const;
   TimePs FirstOpenStart() const;
 
@@ -151,6 +154,8 @@ class CollectiveReplays {
   LinkClaims links_;
   BufferClaims buffers_;
   std::map<ClaimId, ReplayClaim> claims_;
+  // Were simulated in earnest, came to their ends, and still have packets.
+  std::vector<std::pair<CarriedFlow, const CollectiveRegion*>> leaving_;
   uint64_t num_starts_ = 0;  // Of kernels.
   uint32_t num_claims_ = 0;
   std::multiset<TimePs> begins_;                // Of all claims.

@@ -186,6 +186,9 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
   }
   bool IsIdle(LinkId link) const override;
   bool AreAtRest(absl::Span<const Connection> connections) const override;
+  bool HaveUnderWay(absl::Span<const Connection> connections) const override {
+    return !AreAtRest(connections);
+  }
   Turns TurnsOf(absl::Span<const Connection> /*connections*/) const override {
     return {};
   }

@@ -107,6 +107,18 @@ bool PacketReplay::AreAtRest(absl::Span<const Connection> connections) const {
       });
 }
 
+bool PacketReplay::HaveUnderWay(
+    absl::Span<const Connection> connections) const {
+  return std::any_of(
+      connections.begin(), connections.end(), [this](const Connection& c) {
+        const QueuePairId id =
+            parts_.connections.FindOpen(c.source, c.target, c.channel);
+        if (id == kNoId<QueuePairId>) return false;
+        const QueuePair& qp = parts_.queue_pairs[id];
+        return qp.in_network > 0 || qp.acked != qp.end;
+      });
+}
+
 Turns PacketReplay::TurnsOf(absl::Span<const Connection> connections) const {
   std::vector<Place> places;
   places.reserve(connections.size());

@@ -56,6 +56,7 @@ class PacketReplay final : public ReplaySupport {
                   int64_t largest_bytes) const override;
   bool IsIdle(LinkId link) const override;
   bool AreAtRest(absl::Span<const Connection> connections) const override;
+  bool HaveUnderWay(absl::Span<const Connection> connections) const override;
   Turns TurnsOf(absl::Span<const Connection> connections) const override;
   void SetTurns(absl::Span<const Connection> connections,
                 const Turns& turns) override;

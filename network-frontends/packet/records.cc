@@ -2,8 +2,20 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <tuple>
 
 namespace astra {
+namespace {
+
+// Those of equal keys keep their order.
+template <class KeyOf, class Record>
+void SortBy(const KeyOf& key_of, std::vector<Record>* records) {
+  std::stable_sort(
+      records->begin(), records->end(),
+      [&](const Record& a, const Record& b) { return key_of(a) < key_of(b); });
+}
+
+}  // namespace
 
 Records::Records(const PacketSetup& setup)
     : setup_(setup),
@@ -128,7 +140,16 @@ absl::Span<const double> Records::LinkBytes(const Ports& ports) {
   return link_bytes_;
 }
 
+// Parts of the network may have gone on one after the other, so what they noted
+// is not in order.
 const NetworkStatistics& Records::Finish(const Ports& ports, TimePs now) {
+  SortBy([](const PfcRecord& r) { return std::tie(r.time, r.link); },
+         &statistics_.pfc);
+  SortBy(
+      [](const CnpRecord& r) {
+        return std::tie(r.time, r.source, r.target, r.channel);
+      },
+      &statistics_.cnps);
   for (uint32_t i = 0; i < ports.size(); ++i) {
     const Port& port = ports[LinkId(i)];
     LinkRecord& record = OfLink(LinkId(i));

@@ -296,6 +296,37 @@ TEST(ReplayTest, PacketsAreSkippedUntilAnotherMessageComes) {
   }
 }
 
+// Packets over the spine are marked, so that DP is simulated in earnest the
+// second time. When it has been delivered, acknowledgements are still to come
+// from the other leaf, and meet TP.
+TEST(ReplayTest, WhatIsDeliveredKeepsItsLinksUntilItIsAcknowledged) {
+  const Program program = ValueOrDie(ParseProgram("p", R"(simai_program: 1
+sizes: {gpus: 4, tp: 2}
+modules:
+  - name: block
+    forward:
+      - {blocking: all-reduce, over: DP, bytes: 2000000}
+      - {compute: 1ms}
+      - {blocking: all-reduce, over: DP, bytes: 2000000}
+      - {blocking: all-reduce, over: TP, bytes: 1000000}
+stages:
+  - run: [{chunk: 0, modules: [block]}]
+)"));
+  Drawing drawing(4, 1, 0, 3);
+  for (uint32_t gpu = 0; gpu < 4; ++gpu) {
+    drawing.Cable(gpu, 4 + gpu / 2, "400Gbps", "20ns");
+  }
+  drawing.Cable(4, 6, "400Gbps", "20us");
+  drawing.Cable(5, 6, "400Gbps", "20us");
+  PacketOptions network;
+  network.nic.completion = Completion::kDelivered;
+  network.fabric.ecn_thresholds = {{.rate = Gbps(400),
+                                    .min_queue = Bytes(1),
+                                    .max_queue = Bytes(100'000),
+                                    .max_probability = 0.5}};
+  ShareReplayed(program, drawing.Build(), network);
+}
+
 TEST(ReplayTest, WhatDoesNotHoldIsSimulatedFromTheBeginning) {
   std::vector<std::string> reasons;
   SimulationOptions options;

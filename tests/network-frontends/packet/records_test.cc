@@ -1,8 +1,11 @@
 // What the network writes down.
 
+#include <algorithm>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
+#include "network-frontends/replay_support.h"
 #include "tests/network-frontends/packet/packet_runs.h"
 
 namespace astra {
@@ -10,6 +13,8 @@ namespace {
 
 using namespace ::astra::testing;  // NOLINT: what tests are written in.
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr TimePs kLatency = Nanoseconds(500);
@@ -170,6 +175,38 @@ TEST(PfcRecordTest, PausesAndResumesTakeTurns) {
     EXPECT_EQ(pauses[i], statistics.links[i].pauses);
     EXPECT_EQ(pauses[i] > 0, i < 16 && i % 2 == 0) << i;  // Of the senders.
   }
+}
+
+// The second incast is simulated after the first, from the same instant on.
+TEST(PfcRecordTest, TheyAreByTimeAfterGoingBack) {
+  Drawing drawing(10, 1, 0, 2);
+  for (uint32_t gpu = 0; gpu < 10; ++gpu) {
+    drawing.Cable(gpu, 10 + gpu / 5, "400Gbps", "500ns");
+  }
+  const Topology topology = drawing.Cable(10, 11, "400Gbps", "500ns").Build();
+  PacketOptions options = Plain();
+  options.record.pfc = true;
+  options.fabric.buffer_share = 0.001;
+  PacketBackend network(topology, options);
+  const auto send = [&](uint32_t first) {
+    for (uint32_t i = 0; i < 4; ++i) {
+      network.Send(From(first + i, first + i, first + 4, KiB(512)));
+    }
+  };
+  send(0);
+  Arrivals(network, 4);
+  const TimePs end = network.now();
+  network.replay()->GoBackTo(TimePs(0), {});
+  send(5);
+  Arrivals(network, 4);
+  AdvanceTo(end, network);
+  network.replay()->Return();
+  const std::vector<PfcRecord>& pfc = network.statistics().pfc;
+  ASSERT_THAT(pfc, Not(IsEmpty()));
+  EXPECT_TRUE(std::is_sorted(
+      pfc.begin(), pfc.end(), [](const PfcRecord& a, const PfcRecord& b) {
+        return std::tie(a.time, a.link) < std::tie(b.time, b.link);
+      }));
 }
 
 TEST(RecordsTest, ListsEndWhereTheyMustAndSayWhatIsMissing) {
