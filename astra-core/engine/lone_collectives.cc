@@ -135,6 +135,7 @@ absl::Status LoneCollectives::RoundStarts(const Turns& turns,
   const uint32_t num_simulated = num_simulated_[started.region->shape];
   for (const int64_t factor : {16, 4, 2}) {
     if (num_simulated < kManySimulated) break;
+    if (costly_.count(started.region->shape) > 0) break;
     const TimeScale scale(tolerance, duration, factor);
     StartedCollective later = MovedStarts(started, [&](TimePs start) {
       return last - scale.RoundDown(last - start);
@@ -153,16 +154,20 @@ absl::Status LoneCollectives::RoundStarts(const Turns& turns,
 }
 
 // Returns whether each rank ends at the same time in both, up to `tolerance`.
+// Where ranks start long before others, rounds differ, and few are skipped.
 absl::StatusOr<bool> LoneCollectives::EndAlike(const StartedCollective& later,
                                                const StartedCollective& earlier,
                                                const Turns& turns,
                                                TimePs tolerance) {
   std::vector<TimePs> ends(later.starts.size());
+  uint64_t most_events = kNoLimit;
   for (const StartedCollective* each : {&later, &earlier}) {
     ASTRA_ASSIGN_OR_RETURN(
         const LoneResult* result,
-        Find(*each->region, absl::MakeConstSpan(each, 1), turns));
+        Find(*each->region, absl::MakeConstSpan(each, 1), turns, most_events));
+    if (result->events >= most_events) costly_.insert(each->region->shape);
     if (!result->is_regular) return false;
+    most_events = kMostTimes * result->events;
     const TimePs begin = each->starts.front().time;
     for (const RankEnd& end : result->ends) {
       const GroupRank rank = result->RankOf(end, absl::MakeConstSpan(each, 1));
@@ -194,7 +199,8 @@ bool LoneCollectives::MayRenumber(
 
 absl::StatusOr<const LoneResult*> LoneCollectives::Find(
     const CollectiveRegion& region,
-    absl::Span<const StartedCollective> collectives, const Turns& turns) {
+    absl::Span<const StartedCollective> collectives, const Turns& turns,
+    uint64_t most_events) {
   if (MayRenumber(collectives)) {
     StartedCollective renumbered = collectives.front();
     for (uint32_t i = 0; i < renumbered.starts.size(); ++i) {
@@ -203,17 +209,20 @@ absl::StatusOr<const LoneResult*> LoneCollectives::Find(
     }
     ASTRA_ASSIGN_OR_RETURN(
         LoneResult * result,
-        FindAsNumbered(region, absl::MakeConstSpan(&renumbered, 1), turns));
+        FindAsNumbered(region, absl::MakeConstSpan(&renumbered, 1), turns,
+                       most_events));
     result->is_by_start = true;
     return result;
   }
-  return FindAsNumbered(region, collectives, turns);
+  return FindAsNumbered(region, collectives, turns, most_events);
 }
 
 absl::StatusOr<LoneResult*> LoneCollectives::FindAsNumbered(
     const CollectiveRegion& region,
-    absl::Span<const StartedCollective> collectives, const Turns& turns) {
-  std::vector<int64_t> key = {int64_t{region.shape}, int64_t{is_exact()}};
+    absl::Span<const StartedCollective> collectives, const Turns& turns,
+    uint64_t most_events) {
+  std::vector<int64_t> key = {int64_t{region.shape}, int64_t{is_exact()},
+                              static_cast<int64_t>(most_events)};
   const TimePs begin = collectives.front().starts.front().time;
   for (const auto& [start, collective] : StartsInOrder(collectives)) {
     key.push_back((start.time - begin).count());
@@ -227,7 +236,7 @@ absl::StatusOr<LoneResult*> LoneCollectives::FindAsNumbered(
   if (found != results_.end()) return &found->second;
   ++num_simulated_[region.shape];
   ASTRA_ASSIGN_OR_RETURN(LoneResult result,
-                         Simulate(region, collectives, turns));
+                         Simulate(region, collectives, turns, most_events));
   events_so_far_ = num_events();
   return &results_.emplace(std::move(key), std::move(result)).first->second;
 }
@@ -248,7 +257,8 @@ absl::StatusOr<std::vector<LoneCollective>> LoneCollectives::WithGraphs(
 
 absl::StatusOr<LoneResult> LoneCollectives::Simulate(
     const CollectiveRegion& region,
-    absl::Span<const StartedCollective> collectives, const Turns& turns) {
+    absl::Span<const StartedCollective> collectives, const Turns& turns,
+    uint64_t most_events) {
   ASTRA_ASSIGN_OR_RETURN(std::vector<LoneCollective> alone,
                          WithGraphs(collectives));
   ReplaySupport& network = *network_->replay();
@@ -271,7 +281,7 @@ absl::StatusOr<LoneResult> LoneCollectives::Simulate(
     recorder_ = std::make_unique<MessageRecorder>(alone, region.connections,
                                                   *carrier_, begin);
   }
-  RunLimit limit = {.ends = NumEnds(collectives)};
+  RunLimit limit = {.ends = NumEnds(collectives), .events = most_events};
   if (collectives.size() > 1) limit.events = kMostEventsTogether;
   LoneRun run(alone, *carrier_, *network_);
   absl::StatusOr<std::vector<RankEnd>> ends =
@@ -281,7 +291,8 @@ absl::StatusOr<LoneResult> LoneCollectives::Simulate(
   LoneResult result;
   result.ends = *std::move(ends);
   for (RankEnd& end : result.ends) end.time -= begin;
-  result.events_in_earnest = num_events() - events_before;
+  result.events = num_events() - events_before;
+  result.events_in_earnest = result.events;
   if (result.ends.size() == NumEnds(collectives)) {
     Measure(region, collectives, skippers, recorder.get(), &result);
   }

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -54,12 +55,13 @@ struct LoneResult {
   bool is_whole = false;  // All kernels of all collectives have started.
   // Empty if the result is not whole.
   Measurement measured;
+  uint64_t events = 0;  // That were simulated.
   // How many events it takes if nothing is skipped, whole or not.
   uint64_t events_in_earnest = 0;
   // Of each collective; empty if nobody wants to know of messages.
   std::vector<std::shared_ptr<const MessageSequence>> messages;
-  // False: it cannot be counted again. It depends on more than itself, or
-  // several collectives took too many events together.
+  // False: it cannot be counted again. It depends on more than itself, or it
+  // took too many events.
   bool is_regular = false;
   // Of a single collective: rank i of the ends is the one that started after i
   // others.
@@ -146,23 +148,31 @@ class LoneCollectives {
   // Collectives that meet are not counted again if they take more events: each
   // other collective that comes to them would have all of them simulated anew.
   static constexpr uint64_t kMostEventsTogether = 4'000'000;
-  // So often is a shape simulated before others are tried for comparison.
+  // So often is a shape simulated before others are tried for comparison, which
+  // may take so many times the events.
   static constexpr uint32_t kManySimulated = 3;
+  static constexpr uint64_t kMostTimes = 2;
+  static constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
+  // Gives up after `most_events`.
   absl::StatusOr<LoneResult> Simulate(
       const CollectiveRegion& region,
-      absl::Span<const StartedCollective> collectives, const Turns& turns);
+      absl::Span<const StartedCollective> collectives, const Turns& turns,
+      uint64_t most_events);
   void Measure(const CollectiveRegion& region,
                absl::Span<const StartedCollective> collectives,
                absl::Span<const RoundSkipper> skippers,
                MessageRecorder* recorder, LoneResult* result);
-  // Like ResultOf(), of a result that may not be used.
+  // Like ResultOf(), of a result that may not be used. A simulation is given up
+  // after `most_events`.
   absl::StatusOr<const LoneResult*> Find(
       const CollectiveRegion& region,
-      absl::Span<const StartedCollective> collectives, const Turns& turns);
+      absl::Span<const StartedCollective> collectives, const Turns& turns,
+      uint64_t most_events = kNoLimit);
   absl::StatusOr<LoneResult*> FindAsNumbered(
       const CollectiveRegion& region,
-      absl::Span<const StartedCollective> collectives, const Turns& turns);
+      absl::Span<const StartedCollective> collectives, const Turns& turns,
+      uint64_t most_events);
   bool MayRenumber(absl::Span<const StartedCollective> collectives) const;
   absl::StatusOr<bool> EndAlike(const StartedCollective& later,
                                 const StartedCollective& earlier,
@@ -180,6 +190,7 @@ class LoneCollectives {
 
   CollectiveRegions regions_;
   std::set<uint32_t> irregular_;                // Shapes.
+  std::set<uint32_t> costly_;                   // Shapes not to be compared.
   std::map<uint32_t, uint32_t> num_simulated_;  // By shape.
   std::map<std::vector<int64_t>, LoneResult> results_;
   uint64_t simulated_hops_ = 0;
