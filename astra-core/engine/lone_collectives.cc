@@ -154,7 +154,8 @@ absl::Status LoneCollectives::RoundStarts(const Turns& turns,
 }
 
 // Returns whether each rank ends at the same time in both, up to `tolerance`.
-// Where ranks start long before others, rounds differ, and few are skipped.
+// The second simulation is given up if it takes many more events than the
+// first, as it does where some ranks start so early that few rounds are alike.
 absl::StatusOr<bool> LoneCollectives::EndAlike(const StartedCollective& later,
                                                const StartedCollective& earlier,
                                                const Turns& turns,
@@ -167,7 +168,7 @@ absl::StatusOr<bool> LoneCollectives::EndAlike(const StartedCollective& later,
         Find(*each->region, absl::MakeConstSpan(each, 1), turns, most_events));
     if (result->events >= most_events) costly_.insert(each->region->shape);
     if (!result->is_regular) return false;
-    most_events = kMostTimes * result->events;
+    most_events = kMostTimesAsMany * result->events;
     const TimePs begin = each->starts.front().time;
     for (const RankEnd& end : result->ends) {
       const GroupRank rank = result->RankOf(end, absl::MakeConstSpan(each, 1));

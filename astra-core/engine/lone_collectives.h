@@ -148,10 +148,11 @@ class LoneCollectives {
   // Collectives that meet are not counted again if they take more events: each
   // other collective that comes to them would have all of them simulated anew.
   static constexpr uint64_t kMostEventsTogether = 4'000'000;
-  // So often is a shape simulated before others are tried for comparison, which
-  // may take so many times the events.
+  // So often is a shape simulated before others are tried for comparison.
   static constexpr uint32_t kManySimulated = 3;
-  static constexpr uint64_t kMostTimes = 2;
+  // The second simulation of a comparison may take so many times the events of
+  // the first.
+  static constexpr uint64_t kMostTimesAsMany = 2;
   static constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
   // Gives up after `most_events`.

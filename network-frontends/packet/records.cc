@@ -7,7 +7,7 @@
 namespace astra {
 namespace {
 
-// Those of equal keys keep their order.
+// Sorts records by a key. Records with equal keys keep their order.
 template <class KeyOf, class Record>
 void SortBy(const KeyOf& key_of, std::vector<Record>* records) {
   std::stable_sort(
