@@ -43,6 +43,19 @@ absl::Status CheckBudget(const RunOptions& options,
                       options.force);
 }
 
+std::string DescribeRestart(const Restart& restart) {
+  std::string what;
+  for (const Communication& each : restart.simulated) {
+    constexpr double kMbPerByte = 1e-6;
+    what += fmt::format("{}{} over {} of {:.3g} MB", what.empty() ? "" : ", ",
+                        Name(each.kind), Name(each.dimension),
+                        kMbPerByte * static_cast<double>(each.bytes.count()));
+  }
+  return fmt::format(
+      "replays    cannot stand for {}, since {}: the run begins anew\n",
+      what.empty() ? "anything" : what, restart.why);
+}
+
 // Runs it. Meanwhile collectives.csv in the output folder gets a line for each
 // collective that ends.
 absl::StatusOr<RunResult> RunWatched(const RunOptions& options,
@@ -53,11 +66,8 @@ absl::StatusOr<RunResult> RunWatched(const RunOptions& options,
   prepared.simulation.on_progress = [&](const RunProgress& progress) {
     return watch.Update(progress);
   };
-  prepared.simulation.on_restart = [](std::string_view why) {
-    Print(
-        fmt::format("replays    none hold, for {}: all is simulated from the "
-                    "beginning\n",
-                    why));
+  prepared.simulation.on_restart = [](const Restart& restart) {
+    Print(DescribeRestart(restart));
     FlushStdout().IgnoreError();
   };
   // A closed form is over at once, so it has no growing file.

@@ -224,10 +224,24 @@ absl::StatusOr<bool> CollectiveReplays::TakeRoom(ClaimId id,
     if (buffers_.HasRoom(node)) continue;
     has_room = false;
     if (claim.has_told_ends || buffers_.HasGone(node, network_.now())) {
-      return absl::UnavailableError("replays that have ended shared buffers");
+      return RegretAt(node, claim);
     }
   }
   return has_room;
+}
+
+// Says that the collectives of a claim that pass a switch should not have been
+// counted again.
+absl::Status CollectiveReplays::RegretAt(NodeId node,
+                                         const ReplayClaim& claim) {
+  absl::Status status;
+  for (const StartedCollective& each : claim.collectives) {
+    const std::vector<NodeId>& switches = each.region->switches;
+    if (!std::binary_search(switches.begin(), switches.end(), node)) continue;
+    status = lone_.Regret(
+        *each.region, "replays that are over shared the memory of a switch");
+  }
+  return status;
 }
 
 void CollectiveReplays::AddLive(const CarriedFlow& of,

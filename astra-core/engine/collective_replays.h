@@ -140,6 +140,7 @@ class CollectiveReplays {
   absl::Status Resolve(ClaimId id);
   bool CostsTooMuch(const ReplayClaim& claim, const LoneResult& result) const;
   absl::StatusOr<bool> TakeRoom(ClaimId id, const LoneResult& result);
+  absl::Status RegretAt(NodeId node, const ReplayClaim& claim);
   bool IsVoid(const DueEnd& due) const;
   void Evict(const std::vector<ClaimId>& claims);
   void EndQuietClaims(TimePs until);

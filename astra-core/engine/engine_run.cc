@@ -18,7 +18,8 @@ std::unique_ptr<LoneCollectives> LoneCollectivesOf(
   if (!may_replay) return nullptr;
   std::unique_ptr<NetworkBackend> network = setting.new_network();
   if (network->replay() == nullptr) return nullptr;
-  LoneOptions lone = {.notes_messages = options.message_log != nullptr};
+  LoneOptions lone = {.notes_messages = options.message_log != nullptr,
+                      .never_replayed = options.never_replayed};
   if (options.acceleration == Acceleration::kBounded) {
     lone.bound = options.bound;
   }

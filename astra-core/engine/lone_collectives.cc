@@ -1,6 +1,7 @@
 #include "astra-core/engine/lone_collectives.h"
 
 #include <algorithm>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -105,6 +106,20 @@ void LoneCollectives::SetNetwork(std::unique_ptr<NetworkBackend> network) {
       [this](const FlowRecord& message, absl::Span<const LinkId> /*path*/) {
         recorder_->Add(message);
       });
+}
+
+bool LoneCollectives::IsNeverReplayed(const Communication& what) const {
+  if (options_.never_replayed == nullptr) return false;
+  const std::vector<Communication>& never = *options_.never_replayed;
+  return std::find(never.begin(), never.end(), what) != never.end();
+}
+
+absl::Status LoneCollectives::Regret(const CollectiveRegion& region,
+                                     std::string_view why) {
+  const bool is_known =
+      options_.never_replayed == nullptr || IsNeverReplayed(region.what);
+  if (!is_known) options_.never_replayed->push_back(region.what);
+  return absl::UnavailableError(std::string(why));
 }
 
 const CollectiveRegion& LoneCollectives::JointRegionOf(

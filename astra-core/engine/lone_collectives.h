@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,8 @@ struct LoneResult {
 struct LoneOptions {
   bool notes_messages = false;      // Results tell of messages.
   ErrorBound bound = {.share = 0};  // By default, results are exact.
+  // As in SimulationOptions.
+  std::shared_ptr<std::vector<Communication>> never_replayed = nullptr;
 };
 
 class LoneCollectives {
@@ -107,8 +110,13 @@ class LoneCollectives {
   // rank has its result before all have started, and it has not turned out to
   // depend on anything else.
   bool IsReplayable(const CollectiveRegion& region) const {
-    return region.needs_all && irregular_.count(region.shape) == 0;
+    return region.needs_all && irregular_.count(region.shape) == 0 &&
+           !IsNeverReplayed(region.what);
   }
+
+  // Says that a collective should not have been counted again, nor any other of
+  // its kind. Returns Unavailable with `why`: the run must begin anew.
+  absl::Status Regret(const CollectiveRegion& region, std::string_view why);
 
   // Returns where collectives take place together.
   const CollectiveRegion& JointRegionOf(
@@ -174,6 +182,7 @@ class LoneCollectives {
       const CollectiveRegion& region,
       absl::Span<const StartedCollective> collectives, const Turns& turns,
       uint64_t most_events);
+  bool IsNeverReplayed(const Communication& what) const;
   bool MayRenumber(absl::Span<const StartedCollective> collectives) const;
   absl::StatusOr<bool> EndAlike(const StartedCollective& later,
                                 const StartedCollective& earlier,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -16,6 +17,12 @@
 #include "network-frontends/replay_support.h"
 
 namespace astra {
+namespace {
+
+constexpr std::string_view kEndedBeforeStarts =
+    "a rank had its result before all had started";
+
+}  // namespace
 
 // Lets `rank` start in a replay, if there can be one. Otherwise the collective
 // is simulated from here on; returns whether `rank` has started in any case.
@@ -87,8 +94,8 @@ absl::Status RunningCollectives::EndClaim(ClaimId id) {
   network.Return();
   for (const RankEnd& end : ends) {
     const StartedCollective& of = claim.collectives[end.collective];
-    if (of.starts.size() < of.region->messages.layout->num_ranks()) {
-      return absl::UnavailableError("a rank had its result before all started");
+    if (!of.have_all_started()) {
+      return replays_->lone().Regret(*of.region, kEndedBeforeStarts);
     }
   }
   for (size_t i = 0; i < collectives.size(); ++i) {
@@ -106,7 +113,7 @@ absl::Status RunningCollectives::EndClaim(ClaimId id) {
     Run& run = RunOf(region->communicator, of.number);
     if (run.has_result[end.rank.index()]) continue;
     if (end.time < now && replays_->lone().is_exact()) {
-      return absl::UnavailableError("a rank has its result too late");
+      return replays_->lone().Regret(*region, "a rank has its result too late");
     }
     Finish(end.rank, run);
   }
@@ -131,7 +138,9 @@ absl::Status RunningCollectives::TakeEnd(const ReplayedEnd& end) {
   Run& run = RunOf(communicator, end.flow.number);
   if (run.has_result[end.rank.index()]) return absl::OkStatus();
   if (end.is_late && replays_->lone().is_exact()) {
-    return absl::UnavailableError("a rank had its result before all started");
+    const ReplayClaim& claim = replays_->claim(end.claim);
+    return replays_->lone().Regret(*claim.collectives[end.collective].region,
+                                   kEndedBeforeStarts);
   }
   run.has_result[end.rank.index()] = true;
   ++run.num_replayed_ends;

@@ -152,19 +152,29 @@ absl::StatusOr<SimulationResult> SimulateOnce(const Program& program,
 
 }  // namespace
 
-absl::StatusOr<SimulationResult> InFullIfNeeded(
+absl::StatusOr<SimulationResult> AnewIfNeeded(
     const SimulationOptions& options,
     absl::FunctionRef<
         absl::StatusOr<SimulationResult>(const SimulationOptions&)>
         simulate) {
-  absl::StatusOr<SimulationResult> result = simulate(options);
-  if (!absl::IsUnavailable(result.status())) return result;
-  if (options.on_restart) {
-    options.on_restart(std::string(result.status().message()));
+  // Each of them costs at most as much as has been simulated so far.
+  constexpr int kMostRestarts = 3;
+  std::vector<Communication> never;
+  SimulationOptions these = options;
+  for (int restarts = 1;; ++restarts) {
+    these.never_replayed = std::make_shared<std::vector<Communication>>(never);
+    absl::StatusOr<SimulationResult> result = simulate(these);
+    const bool has_ended = !absl::IsUnavailable(result.status()) ||
+                           these.acceleration == Acceleration::kOff;
+    if (has_ended) return result;
+    Restart restart = {.why = std::string(result.status().message()),
+                       .simulated = absl::MakeConstSpan(*these.never_replayed)};
+    restart.simulated.remove_prefix(never.size());
+    if (restarts == kMostRestarts) restart.simulated = {};
+    if (restart.simulated.empty()) these.acceleration = Acceleration::kOff;
+    if (options.on_restart) options.on_restart(restart);
+    never = *these.never_replayed;
   }
-  SimulationOptions in_full = options;
-  in_full.acceleration = Acceleration::kOff;
-  return simulate(in_full);
 }
 
 absl::StatusOr<SimulationResult> Simulate(const Program& program,
@@ -172,7 +182,7 @@ absl::StatusOr<SimulationResult> Simulate(const Program& program,
                                           Routes& routes,
                                           const NetworkFactory& new_network,
                                           SimulationResult* partial) {
-  return InFullIfNeeded(options, [&](const SimulationOptions& these) {
+  return AnewIfNeeded(options, [&](const SimulationOptions& these) {
     return SimulateOnce(program, these, routes, new_network, partial);
   });
 }

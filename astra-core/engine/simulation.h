@@ -55,8 +55,10 @@ absl::StatusOr<SimulationResult> Simulate(const Program& program,
                                           SimulationResult* partial = nullptr);
 
 // Returns simulate(options). Where that is Unavailable, since collectives were
-// counted again that should not have been, everything is simulated instead.
-absl::StatusOr<SimulationResult> InFullIfNeeded(
+// counted again that should not have been, it is called anew, with these in
+// `never_replayed`. Where it is Unavailable again and again, or names none,
+// everything is simulated.
+absl::StatusOr<SimulationResult> AnewIfNeeded(
     const SimulationOptions& options,
     absl::FunctionRef<
         absl::StatusOr<SimulationResult>(const SimulationOptions&)>

@@ -11,10 +11,11 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "astra-core/base/ids.h"
 #include "astra-core/base/parallel_dimension.h"
 #include "astra-core/base/run_progress.h"
@@ -30,6 +31,7 @@
 #include "collectives/closed_form.h"
 #include "collectives/nccl/nccl_options.h"
 #include "network-frontends/network_backend.h"
+#include "workload/phase.h"
 
 namespace astra {
 
@@ -62,6 +64,13 @@ struct ErrorBound {
   // So many events of collectives are simulated before an error is accepted,
   // other than that of leaving out micro-batches.
   uint64_t exact_events = 0;
+};
+
+// Why a run begins anew.
+struct Restart {
+  std::string why;
+  // What is simulated from now on, where it was counted again. Empty: all.
+  absl::Span<const Communication> simulated;
 };
 
 struct SimulationOptions {
@@ -109,6 +118,11 @@ struct SimulationOptions {
   // simulated in full, and so are runs with jitter or with a time to stop at.
   Acceleration acceleration = Acceleration::kExact;
   ErrorBound bound;  // Of kBounded.
+
+  // Collectives that are simulated wherever they are. A run that ends with
+  // Unavailable has added those that it should not have counted again. None is
+  // as good as an empty list.
+  std::shared_ptr<std::vector<Communication>> never_replayed;
 
   // Flow graphs of kNccl only: makes the networks on which messages are paced;
   // see message_pace.h. None: messages keep the costs of the NCCL model.
@@ -166,10 +180,9 @@ struct SimulationOptions {
   bool record_timeline = false;
   int64_t max_timeline_ops = std::numeric_limits<int64_t>::max();
 
-  // Called with the reason where collectives were counted again that should not
-  // have been, so that all is simulated from the beginning with kOff. May be
-  // empty.
-  std::function<void(std::string_view why)> on_restart;
+  // Called where collectives were counted again that should not have been, so
+  // that the run begins anew. May be empty.
+  std::function<void(const Restart&)> on_restart;
 
   // Called at the start of each run, and then many times a second. Simulate()
   // ends with the error that it returns. May be empty.

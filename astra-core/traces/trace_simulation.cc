@@ -91,7 +91,7 @@ absl::StatusOr<SimulationResult> SimulateTrace(
     const NetworkFactory& new_network, SimulationResult* partial) {
   ASTRA_RETURN_IF_ERROR(CheckOptions(trace, options, routes.topology()));
   absl::StatusOr<SimulationResult> result =
-      InFullIfNeeded(options, [&](const SimulationOptions& these) {
+      AnewIfNeeded(options, [&](const SimulationOptions& these) {
         return SimulateOnce(trace, lanes, these, routes, new_network, partial);
       });
   if (partial != nullptr) ForgetStages(*partial);

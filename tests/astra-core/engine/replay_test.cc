@@ -330,7 +330,10 @@ stages:
 TEST(ReplayTest, WhatDoesNotHoldIsSimulatedFromTheBeginning) {
   std::vector<std::string> reasons;
   SimulationOptions options;
-  options.on_restart = [&](std::string_view why) { reasons.emplace_back(why); };
+  options.on_restart = [&](const Restart& restart) {
+    EXPECT_TRUE(restart.simulated.empty());
+    reasons.emplace_back(restart.why);
+  };
   std::vector<Acceleration> runs;
   const auto simulate =
       [&](const SimulationOptions& these) -> absl::StatusOr<SimulationResult> {
@@ -338,9 +341,38 @@ TEST(ReplayTest, WhatDoesNotHoldIsSimulatedFromTheBeginning) {
     if (runs.size() == 1) return absl::UnavailableError("it was too late");
     return SimulationResult();
   };
-  EXPECT_TRUE(InFullIfNeeded(options, simulate).ok());
+  EXPECT_TRUE(AnewIfNeeded(options, simulate).ok());
   EXPECT_EQ(runs, (std::vector{Acceleration::kExact, Acceleration::kOff}));
   EXPECT_EQ(reasons, (std::vector<std::string>{"it was too late"}));
+}
+
+// Only what did not hold is simulated when the run begins anew, unless that
+// happens again and again.
+TEST(ReplayTest, WhatHoldsIsStillCountedAgainAfterARestart) {
+  const auto of_bytes = [](int64_t bytes) {
+    return Communication{CollectiveKind::kAllReduce, ParallelDimension::kData,
+                         Bytes(bytes)};
+  };
+  std::vector<std::vector<Communication>> restarts;
+  SimulationOptions options;
+  options.on_restart = [&](const Restart& restart) {
+    restarts.emplace_back(restart.simulated.begin(), restart.simulated.end());
+  };
+  std::vector<Acceleration> runs;
+  const auto simulate =
+      [&](const SimulationOptions& these) -> absl::StatusOr<SimulationResult> {
+    runs.push_back(these.acceleration);
+    const auto number = static_cast<int64_t>(runs.size());
+    EXPECT_EQ(these.never_replayed->size(), runs.size() - 1);
+    if (these.acceleration == Acceleration::kOff) return SimulationResult();
+    these.never_replayed->push_back(of_bytes(number));
+    return absl::UnavailableError("it was too late");
+  };
+  EXPECT_TRUE(AnewIfNeeded(options, simulate).ok());
+  EXPECT_EQ(runs, (std::vector{Acceleration::kExact, Acceleration::kExact,
+                               Acceleration::kExact, Acceleration::kOff}));
+  EXPECT_EQ(restarts, (std::vector<std::vector<Communication>>{
+                          {of_bytes(1)}, {of_bytes(2)}, {}}));
 }
 
 TEST(ReplayTest, AnErrorBoundHolds) {
