@@ -374,6 +374,8 @@ absl::Status Engine::EndCall(const Ended& ended) {
   const Call call = lane.calls.front();
   const CallSpan span = SpanOf(communicator, call, lane, ended);
   lane.calls.pop_front();
+  actor.longest_call =
+      std::max(actor.longest_call, collectives_.now() - call.issued);
   work_done_ += actor.num_ranks;
   const uint32_t number = RecordCall(actor, span);
   if (!lane.calls.empty()) {
@@ -437,9 +439,14 @@ void Engine::MixTime(Actor& actor) const {
 
 void Engine::EndRepetition(Actor& actor) {
   const TimePs now = collectives_.now();
+  TimePs oldest_call;
   for (const Lane& lane : actor.lanes) {
     Mix(static_cast<int64_t>(lane.calls.size()), actor.hash);
     if (lane.calls.empty()) continue;
+    const TimePs issued = lane.calls.front().issued;
+    if (issued < actor.repetition_began) {
+      oldest_call = std::max(oldest_call, now - issued);
+    }
     Mix((now - lane.joined).count(), actor.hash);
     // Outstanding calls must be the same, not only as many.
     for (const Call& call : lane.calls) {
@@ -448,9 +455,13 @@ void Engine::EndRepetition(Actor& actor) {
       Mix(call.update.count(), actor.hash);
     }
   }
-  actor.repetitions.push_back({now - actor.repetition_began, actor.hash});
+  actor.repetitions.push_back({.duration = now - actor.repetition_began,
+                               .hash = actor.hash,
+                               .longest_call = actor.longest_call,
+                               .oldest_call = oldest_call});
   actor.repetition_began = now;
   actor.hash = kHashBasis;
+  actor.longest_call = TimePs(0);
 }
 
 }  // namespace astra

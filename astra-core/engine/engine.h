@@ -34,8 +34,15 @@ struct Repetition {
   // Hash of all that happened to the rank, with times counted from the start of
   // the repetition, and of the calls still under way at its end.
   uint64_t hash = 0;
+  // How late collectives are, for those who look at nothing else: the longest
+  // time from a call to its end, of calls that ended here; and since when, at
+  // the end, a call of an earlier repetition has been waiting for its own.
+  TimePs longest_call;
+  TimePs oldest_call;
 
-  friend bool operator==(const Repetition&, const Repetition&) = default;
+  friend bool operator==(const Repetition& a, const Repetition& b) {
+    return a.duration == b.duration && a.hash == b.hash;
+  }
 };
 
 // The repetitions that stand in for skipped ones, and so count more often than
@@ -135,6 +142,7 @@ class Engine {
     int64_t repeats = 1;  // How many times the present operation counts.
     TimePs repetition_began;
     uint64_t hash = kHashBasis;  // Hash of the present repetition.
+    TimePs longest_call;         // Of the same; see Repetition.
     std::vector<Repetition> repetitions;
     std::vector<std::array<PhaseResult, kNumPhases>> layers;
     std::array<TimePs, kNumParallelDimensions> exposed{};

@@ -7,31 +7,51 @@
 #include "workload/pipeline/schedule.h"
 
 namespace astra {
+namespace {
+
+bool AreAlike(TimePs a, TimePs b, TimePs tolerance) {
+  return std::max(a, b) - std::min(a, b) <= tolerance;
+}
+
+// Times of several repetitions.
+struct Times {
+  TimePs duration;
+  TimePs longest_call;
+  TimePs oldest_call;
+
+  void Add(const Repetition& repetition) {
+    duration += repetition.duration;
+    longest_call += repetition.longest_call;
+    oldest_call += repetition.oldest_call;
+  }
+  bool IsLike(const Times& other, TimePs tolerance) const {
+    return AreAlike(duration, other.duration, tolerance) &&
+           AreAlike(longest_call, other.longest_call, tolerance) &&
+           AreAlike(oldest_call, other.oldest_call, tolerance);
+  }
+};
+
+}  // namespace
 
 size_t PeriodOf(const Engine& engine, const PipelineProgram& program,
                 size_t most, double tolerance) {
-  const auto are_alike = [tolerance](TimePs a, TimePs b) {
-    return std::max(a, b) - std::min(a, b) <=
-           ShareOf(tolerance, std::max(a, b));
-  };
   const auto is_period = [&](size_t period) {
-    std::optional<TimePs> duration;
+    std::optional<TimePs> duration;  // Of the first rank.
     for (size_t rank = 0; rank < engine.num_ranks(); ++rank) {
       const absl::Span<const Repetition> all = engine.repetitions(rank);
       const auto [last, count] = program.steady(engine.stage(rank));
       if (count < 2 * period) return false;
-      TimePs sum;
-      TimePs sum_before;
-      for (size_t i = 0; i < period; ++i) {
-        const Repetition& now = all[last - i];
-        const Repetition& before = all[last - i - period];
-        if (tolerance == 0 && now != before) return false;
-        sum += now.duration;
-        sum_before += before.duration;
+      Times now;
+      Times before;
+      for (size_t i = last + 1 - period; i <= last; ++i) {
+        if (tolerance == 0 && all[i] != all[i - period]) return false;
+        now.Add(all[i]);
+        before.Add(all[i - period]);
       }
-      if (!are_alike(sum, sum_before)) return false;
-      if (!are_alike(sum, duration.value_or(sum))) return false;
-      duration = sum;
+      const TimePs most_apart = ShareOf(tolerance, now.duration);
+      if (tolerance > 0 && !now.IsLike(before, most_apart)) return false;
+      if (!duration) duration = now.duration;
+      if (!AreAlike(now.duration, *duration, most_apart)) return false;
     }
     return true;
   };

@@ -18,7 +18,10 @@ namespace astra {
 // depends on nothing else, so the next periods would go alike, too.
 //
 // With a `tolerance` above 0 only the time that a period takes is compared, on
-// each rank and between ranks, and may differ by this share of it.
+// each rank and between ranks, and may differ by this share of it. So may the
+// time that collectives take from their calls to their ends: gradients that are
+// launched faster than they are exchanged are later each time, though the
+// repetitions that launch them all take the same.
 //
 // Source: the schedule of repeated work is a max-plus linear system, which
 // becomes periodic after a transient (F. Baccelli et al., "Synchronization and

@@ -398,6 +398,34 @@ TEST(ReplayTest, AnErrorBoundHolds) {
   }
 }
 
+// Each micro-batch computes for 200 us and launches gradients that take longer,
+// so it takes the same time as the one before and leaves more behind. None may
+// be left out.
+TEST(ReplayTest, MicroBatchesThatLeaveMoreAndMoreBehindAreAllSimulated) {
+  const Program program = ValueOrDie(ParseProgram("p", R"(simai_program: 1
+sizes: {gpus: 4, micro_batches: 16}
+modules:
+  - name: block
+    forward:
+      - {compute: 100us}
+    weight_gradient:
+      - {compute: 100us}
+      - {launch: reduce-scatter, over: DP, bytes: 20000000}
+stages:
+  - run: [{chunk: 0, modules: [block]}]
+)"));
+  const Topology topology = Star(4, 1);
+  const auto time_of = [&](Acceleration acceleration) {
+    return OutcomeOf(program, topology, PacketOptions(), acceleration,
+                     {.bound = {.share = 0.01}})
+        .time;
+  };
+  const TimePs expected = time_of(Acceleration::kOff);
+  EXPECT_GT(expected, 16 * Microseconds(220));
+  EXPECT_NEAR(ToMicroseconds(time_of(Acceleration::kBounded)),
+              ToMicroseconds(expected), 0.01 * ToMicroseconds(expected));
+}
+
 TEST(ReplayTest, NoErrorIsAcceptedBeforeManyEvents) {
   const Program program = Layers(2, 8, 6, 300, 500'000);
   const Topology topology = Star(4, 2);
