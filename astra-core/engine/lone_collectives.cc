@@ -1,6 +1,7 @@
 #include "astra-core/engine/lone_collectives.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -136,17 +137,10 @@ const CollectiveRegion& LoneCollectives::JointRegionOf(
 // `tolerance`. They may be moved by more if two simulations say that it makes
 // no difference: one in which no rank starts earlier than it does, and one in
 // which none starts later.
-absl::Status LoneCollectives::RoundStarts(const Turns& turns,
-                                          StartedCollective& started) {
-  if (is_exact()) return absl::OkStatus();
+absl::StatusOr<StartedCollective> LoneCollectives::Rounded(
+    const Turns& turns, const StartedCollective& started, TimePs tolerance) {
   const TimePs duration = started.region->closed_form;
-  const TimePs tolerance = ShareOf(options_.bound.share, duration);
-  if (tolerance <= TimePs(1)) return absl::OkStatus();
   const TimePs last = started.starts.back().time;
-  // What a rank can do without the last one is done after a while.
-  StartedCollective nearly = MovedStarts(started, [&](TimePs start) {
-    return last - RoundDown(std::min(last - start, duration), tolerance);
-  });
   const uint32_t num_simulated = num_simulated_[started.region->shape];
   for (const int64_t factor : {16, 4, 2}) {
     if (num_simulated < kManySimulated) break;
@@ -160,11 +154,39 @@ absl::Status LoneCollectives::RoundStarts(const Turns& turns,
     });
     ASTRA_ASSIGN_OR_RETURN(const bool is_alike,
                            EndAlike(later, earlier, turns, tolerance));
-    if (!is_alike) continue;
-    started = std::move(later);
+    if (is_alike) return later;
+  }
+  // What a rank can do without the last one is done after a while.
+  return MovedStarts(started, [&](TimePs start) {
+    return last - RoundDown(std::min(last - start, duration), tolerance);
+  });
+}
+
+// Where packets meet those of their own collective, a small move may change who
+// goes first, and so all that follows. So what comes of moves is compared with
+// what would have come without them: the first time, the second, the fourth and
+// so on.
+absl::Status LoneCollectives::RoundStarts(const Turns& turns,
+                                          StartedCollective& started) {
+  if (is_exact()) return absl::OkStatus();
+  const TimePs tolerance =
+      ShareOf(options_.bound.share, started.region->closed_form);
+  const uint32_t shape = started.region->shape;
+  if (tolerance <= TimePs(1) || sensitive_.count(shape) > 0) {
     return absl::OkStatus();
   }
-  started = std::move(nearly);
+  ASTRA_ASSIGN_OR_RETURN(StartedCollective moved,
+                         Rounded(turns, started, tolerance));
+  if (moved.starts == started.starts) return absl::OkStatus();
+  if (std::has_single_bit(++num_moved_[shape]) && costly_.count(shape) == 0) {
+    ASTRA_ASSIGN_OR_RETURN(const bool is_alike,
+                           EndAlike(moved, started, turns, tolerance));
+    if (!is_alike && costly_.count(shape) == 0) {
+      sensitive_.insert(shape);
+      return absl::OkStatus();
+    }
+  }
+  started = std::move(moved);
   return absl::OkStatus();
 }
 

@@ -182,6 +182,10 @@ class LoneCollectives {
       const CollectiveRegion& region,
       absl::Span<const StartedCollective> collectives, const Turns& turns,
       uint64_t most_events);
+  // Returns a collective with its starts rounded, though all may depend on it.
+  absl::StatusOr<StartedCollective> Rounded(const Turns& turns,
+                                            const StartedCollective& started,
+                                            TimePs tolerance);
   bool IsNeverReplayed(const Communication& what) const;
   bool MayRenumber(absl::Span<const StartedCollective> collectives) const;
   absl::StatusOr<bool> EndAlike(const StartedCollective& later,
@@ -201,6 +205,8 @@ class LoneCollectives {
   CollectiveRegions regions_;
   std::set<uint32_t> irregular_;                // Shapes.
   std::set<uint32_t> costly_;                   // Shapes not to be compared.
+  std::set<uint32_t> sensitive_;                // Shapes not to be moved.
+  std::map<uint32_t, uint32_t> num_moved_;      // By shape.
   std::map<uint32_t, uint32_t> num_simulated_;  // By shape.
   std::map<std::vector<int64_t>, LoneResult> results_;
   uint64_t simulated_hops_ = 0;

@@ -35,6 +35,7 @@ struct KernelStart {
   friend bool operator<(const KernelStart& a, const KernelStart& b) {
     return std::tie(a.time, a.order) < std::tie(b.time, b.order);
   }
+  friend bool operator==(const KernelStart&, const KernelStart&) = default;
 };
 
 // The start of a kernel, and the position of its collective.

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "astra-core/engine/message_log.h"
 #include "astra-core/engine/simulation.h"
+#include "collectives/systems/system_library.h"
 #include "fmt/core.h"
 #include "network-frontends/flow/flow_backend.h"
 #include "network-frontends/packet/packet_backend.h"
@@ -424,6 +425,47 @@ stages:
   EXPECT_GT(expected, 16 * Microseconds(220));
   EXPECT_NEAR(ToMicroseconds(time_of(Acceleration::kBounded)),
               ToMicroseconds(expected), 0.01 * ToMicroseconds(expected));
+}
+
+// Ranks that start at different times share links otherwise than ranks that
+// start together, and the collective takes longer by more than they differ.
+// Without a comparison, the iteration would be 2 % shorter.
+TEST(ReplayTest, StartsAreNotMovedWhereThatChangesMore) {
+  const Program program = ValueOrDie(ParseProgram("p", R"(simai_program: 1
+sizes: {gpus: 8, tp: 8}
+modules:
+  - name: block
+    forward:
+      - {compute: 10us}
+      - {blocking: all-reduce, over: TP, bytes: 524288}
+stages:
+  - run: [{times: 8, modules: [block]}]
+)"));
+  Drawing drawing(8, 4, 2, 5);
+  for (uint32_t gpu = 0; gpu < 8; ++gpu) {
+    drawing.Cable(gpu, 8 + gpu / 4, "1200Gbps", "0ns");
+    drawing.Cable(gpu, 10 + gpu % 4, "200Gbps", "0ns");
+  }
+  for (uint32_t leaf = 10; leaf < 14; ++leaf) {
+    drawing.Cable(leaf, 14, "800Gbps", "0ns");
+  }
+  const Topology topology = drawing.Build();
+  SimulationOptions options;
+  options.collectives = CollectiveFamily::kNccl;
+  options.nccl = NcclSystem{ValueOrDie(FindSystem("dgx-b200")), {}};
+  options.bound.share = 0.01;
+  for (uint32_t i = 0; i < 8; ++i) {
+    options.speed_changes.push_back({.time = TimePs(0),
+                                     .rank = RankId(i),
+                                     .speed = 1 - 0.01 * ((5 * i) % 8)});
+  }
+  const FlowOptions network = {.payload = Bytes(8192)};
+  const auto time_of = [&](Acceleration acceleration) {
+    return OutcomeOf(program, topology, network, acceleration, options).time;
+  };
+  const double expected = ToMicroseconds(time_of(Acceleration::kOff));
+  EXPECT_NEAR(ToMicroseconds(time_of(Acceleration::kBounded)), expected,
+              0.01 * expected);
 }
 
 TEST(ReplayTest, NoErrorIsAcceptedBeforeManyEvents) {
