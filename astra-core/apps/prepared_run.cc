@@ -2,7 +2,7 @@
 
 #include <chrono>
 #include <memory>
-#include <string_view>
+#include <string>
 #include <utility>
 
 #include "astra-core/apps/flows_log.h"

@@ -34,12 +34,14 @@ struct Repetition {
   // Hash of all that happened to the rank, with times counted from the start of
   // the repetition, and of the calls still under way at its end.
   uint64_t hash = 0;
-  // How late collectives are, for those who look at nothing else: the longest
-  // time from a call to its end, of calls that ended here; and since when, at
-  // the end, a call of an earlier repetition has been waiting for its own.
+  // How late collectives are, which is compared where hashes need not be equal:
+  // the longest time from a call to its end, of calls that ended here; and how
+  // long, when the repetition ends, the oldest call of an earlier one has been
+  // under way.
   TimePs longest_call;
   TimePs oldest_call;
 
+  // Calls of repetitions before two equal ones may differ.
   friend bool operator==(const Repetition& a, const Repetition& b) {
     return a.duration == b.duration && a.hash == b.hash;
   }

@@ -117,9 +117,9 @@ bool LoneCollectives::IsNeverReplayed(const Communication& what) const {
 
 absl::Status LoneCollectives::Regret(const CollectiveRegion& region,
                                      std::string_view why) {
-  const bool is_known =
-      options_.never_replayed == nullptr || IsNeverReplayed(region.what);
-  if (!is_known) options_.never_replayed->push_back(region.what);
+  if (options_.never_replayed != nullptr && !IsNeverReplayed(region.what)) {
+    options_.never_replayed->push_back(region.what);
+  }
   return absl::UnavailableError(std::string(why));
 }
 
@@ -156,16 +156,17 @@ absl::StatusOr<StartedCollective> LoneCollectives::Rounded(
                            EndAlike(later, earlier, turns, tolerance));
     if (is_alike) return later;
   }
-  // What a rank can do without the last one is done after a while.
+  // A rank that starts long before the last one has done all that it can do
+  // without it, so it makes no difference how early it starts.
   return MovedStarts(started, [&](TimePs start) {
     return last - RoundDown(std::min(last - start, duration), tolerance);
   });
 }
 
-// Where packets meet those of their own collective, a small move may change who
-// goes first, and so all that follows. So what comes of moves is compared with
-// what would have come without them: the first time, the second, the fourth and
-// so on.
+// A small move of a start may change which of two packets of the collective
+// goes first on a link, and so all that follows. So the first, second, fourth
+// and eighth time, and so on, the ends of ranks are compared with those that
+// the collective has if nothing is moved.
 absl::Status LoneCollectives::RoundStarts(const Turns& turns,
                                           StartedCollective& started) {
   if (is_exact()) return absl::OkStatus();
@@ -181,6 +182,7 @@ absl::Status LoneCollectives::RoundStarts(const Turns& turns,
   if (std::has_single_bit(++num_moved_[shape]) && costly_.count(shape) == 0) {
     ASTRA_ASSIGN_OR_RETURN(const bool is_alike,
                            EndAlike(moved, started, turns, tolerance));
+    // A comparison that cost too much was given up and tells nothing.
     if (!is_alike && costly_.count(shape) == 0) {
       sensitive_.insert(shape);
       return absl::OkStatus();

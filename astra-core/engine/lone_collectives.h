@@ -182,7 +182,8 @@ class LoneCollectives {
       const CollectiveRegion& region,
       absl::Span<const StartedCollective> collectives, const Turns& turns,
       uint64_t most_events);
-  // Returns a collective with its starts rounded, though all may depend on it.
+  // Returns the collective with its starts moved as RoundStarts() says. Each
+  // moves by at most `tolerance`, or further where simulations agree.
   absl::StatusOr<StartedCollective> Rounded(const Turns& turns,
                                             const StartedCollective& started,
                                             TimePs tolerance);

@@ -157,23 +157,23 @@ absl::StatusOr<SimulationResult> AnewIfNeeded(
     absl::FunctionRef<
         absl::StatusOr<SimulationResult>(const SimulationOptions&)>
         simulate) {
-  // Each of them costs at most as much as has been simulated so far.
-  constexpr int kMostRestarts = 3;
-  std::vector<Communication> never;
+  constexpr int kMostRestarts = 3;  // Each loses what has been simulated.
   SimulationOptions these = options;
+  if (these.never_replayed == nullptr) {
+    these.never_replayed = std::make_shared<std::vector<Communication>>();
+  }
   for (int restarts = 1;; ++restarts) {
-    these.never_replayed = std::make_shared<std::vector<Communication>>(never);
+    const size_t num_known = these.never_replayed->size();
     absl::StatusOr<SimulationResult> result = simulate(these);
     const bool has_ended = !absl::IsUnavailable(result.status()) ||
                            these.acceleration == Acceleration::kOff;
     if (has_ended) return result;
     Restart restart = {.why = std::string(result.status().message()),
                        .simulated = absl::MakeConstSpan(*these.never_replayed)};
-    restart.simulated.remove_prefix(never.size());
+    restart.simulated.remove_prefix(num_known);
     if (restarts == kMostRestarts) restart.simulated = {};
     if (restart.simulated.empty()) these.acceleration = Acceleration::kOff;
     if (options.on_restart) options.on_restart(restart);
-    never = *these.never_replayed;
   }
 }
 

@@ -55,9 +55,9 @@ absl::StatusOr<SimulationResult> Simulate(const Program& program,
                                           SimulationResult* partial = nullptr);
 
 // Returns simulate(options). Where that is Unavailable, since collectives were
-// counted again that should not have been, it is called anew, with these in
-// `never_replayed`. Where it is Unavailable again and again, or names none,
-// everything is simulated.
+// counted again that should not have been, it is called anew, with these
+// collectives in `never_replayed`, to which the call has added them. Where it
+// is Unavailable again and again, or has added none, everything is simulated.
 absl::StatusOr<SimulationResult> AnewIfNeeded(
     const SimulationOptions& options,
     absl::FunctionRef<

@@ -376,6 +376,21 @@ TEST(ReplayTest, WhatHoldsIsStillCountedAgainAfterARestart) {
                           {of_bytes(1)}, {of_bytes(2)}, {}}));
 }
 
+TEST(ReplayTest, WhatIsNeverToBeCountedAgainIsSimulated) {
+  const Program program = Layers(2, 8, 6, 300, 500'000);
+  const Topology topology = Star(4, 2);
+  SimulationOptions options;
+  const Outcome exact = OutcomeOf(program, topology, FlowOptions(),
+                                  Acceleration::kExact, options);
+  options.never_replayed = std::make_shared<std::vector<Communication>>(
+      1, Communication{CollectiveKind::kAllReduce, ParallelDimension::kData,
+                       Bytes(500'000)});
+  const Outcome without_dp = OutcomeOf(program, topology, FlowOptions(),
+                                       Acceleration::kExact, options);
+  EXPECT_EQ(without_dp.collectives, exact.collectives);
+  EXPECT_GT(without_dp.events, exact.events);
+}
+
 TEST(ReplayTest, AnErrorBoundHolds) {
   constexpr double kBound = 0.02;
   for (const int compute : {300, 10'000, 30'000}) {
@@ -399,6 +414,21 @@ TEST(ReplayTest, AnErrorBoundHolds) {
   }
 }
 
+// Expects that with an error bound of 1 % the iteration takes the same time up
+// to that. Returns the time.
+template <class Options>
+TimePs ExpectBound(const Program& program, const Topology& topology,
+                   const Options& network, SimulationOptions options) {
+  options.bound.share = 0.01;
+  const auto time_of = [&](Acceleration acceleration) {
+    return OutcomeOf(program, topology, network, acceleration, options).time;
+  };
+  const TimePs off = time_of(Acceleration::kOff);
+  EXPECT_NEAR(ToMicroseconds(time_of(Acceleration::kBounded)),
+              ToMicroseconds(off), 0.01 * ToMicroseconds(off));
+  return off;
+}
+
 // Each micro-batch computes for 200 us and launches gradients that take longer,
 // so it takes the same time as the one before and leaves more behind. None may
 // be left out.
@@ -415,16 +445,8 @@ modules:
 stages:
   - run: [{chunk: 0, modules: [block]}]
 )"));
-  const Topology topology = Star(4, 1);
-  const auto time_of = [&](Acceleration acceleration) {
-    return OutcomeOf(program, topology, PacketOptions(), acceleration,
-                     {.bound = {.share = 0.01}})
-        .time;
-  };
-  const TimePs expected = time_of(Acceleration::kOff);
-  EXPECT_GT(expected, 16 * Microseconds(220));
-  EXPECT_NEAR(ToMicroseconds(time_of(Acceleration::kBounded)),
-              ToMicroseconds(expected), 0.01 * ToMicroseconds(expected));
+  EXPECT_GT(ExpectBound(program, Star(4, 1), PacketOptions(), {}),
+            16 * Microseconds(220));
 }
 
 // Ranks that start at different times share links otherwise than ranks that
@@ -449,23 +471,16 @@ stages:
   for (uint32_t leaf = 10; leaf < 14; ++leaf) {
     drawing.Cable(leaf, 14, "800Gbps", "0ns");
   }
-  const Topology topology = drawing.Build();
   SimulationOptions options;
   options.collectives = CollectiveFamily::kNccl;
   options.nccl = NcclSystem{ValueOrDie(FindSystem("dgx-b200")), {}};
-  options.bound.share = 0.01;
   for (uint32_t i = 0; i < 8; ++i) {
     options.speed_changes.push_back({.time = TimePs(0),
                                      .rank = RankId(i),
                                      .speed = 1 - 0.01 * ((5 * i) % 8)});
   }
-  const FlowOptions network = {.payload = Bytes(8192)};
-  const auto time_of = [&](Acceleration acceleration) {
-    return OutcomeOf(program, topology, network, acceleration, options).time;
-  };
-  const double expected = ToMicroseconds(time_of(Acceleration::kOff));
-  EXPECT_NEAR(ToMicroseconds(time_of(Acceleration::kBounded)), expected,
-              0.01 * expected);
+  ExpectBound(program, drawing.Build(), FlowOptions{.payload = Bytes(8192)},
+              options);
 }
 
 TEST(ReplayTest, NoErrorIsAcceptedBeforeManyEvents) {
