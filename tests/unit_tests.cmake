@@ -37,14 +37,19 @@ target_precompile_headers(astra_testing PRIVATE
   <absl/status/statusor.h>
   <map> <string> <string_view> <vector>)
 
-# astra_test(<name> SOURCES <file>... DEPS <target>... [PROGRAMS <target>...])
+# astra_test(<name> SOURCES <file>... DEPS <target>... [PROGRAMS <target>...]
+#            [LONG])
 #
 # The executable <name> of one folder's tests; ctest names them FOLDER.TEST.
 # With sanitizers, where a process takes longer to begin than most tests, all of
 # a folder are one test of ctest. PROGRAMS are those that the tests run, by the
-# names of their targets.
+# names of their targets. LONG: they would take minutes with sanitizers, so they are
+# built in every other build that has tests.
 function(astra_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PROGRAMS" ${ARGN})
+  cmake_parse_arguments(ARG "LONG" "" "SOURCES;DEPS;PROGRAMS" ${ARGN})
+  if(ARG_LONG AND ASTRA_SANITIZERS OR NOT ARG_LONG AND NOT ASTRA_UNIT_TESTS)
+    return()
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} astra_testing)
   target_precompile_headers(${name} REUSE_FROM astra_testing)
@@ -328,7 +333,6 @@ astra_test(nccl_test
 
 astra_test(calibration_test
   SOURCES
-    collectives/calibration/calibrate_test.cc
     collectives/calibration/measured_setup_test.cc
     collectives/calibration/observations_test.cc
   DEPS astra::calibration)
@@ -695,7 +699,6 @@ astra_test(apps_test
     astra-core/apps/gen_workload_effects_test.cc
     astra-core/apps/gen_workload_model_test.cc
     astra-core/apps/gen_workload_options_test.cc
-    astra-core/apps/gen_workload_simulation_test.cc
     astra-core/apps/gen_workload_test.cc
     astra-core/apps/iteration_trace_test.cc
     astra-core/apps/memory_snapshot_test.cc
@@ -711,3 +714,13 @@ astra_test(apps_test
     astra-core/apps/work_budget_test.cc
   DEPS astra::apps
   PROGRAMS gen_topo gen_workload simai_analytical simai_simulator)
+
+astra_test(long_test
+  SOURCES
+    astra-core/apps/gen_workload_simulation_test.cc
+    astra-core/apps/plan/plan_estimate_test.cc
+    astra-core/apps/plan/pruned_search_test.cc
+    collectives/calibration/calibrate_test.cc
+  DEPS astra::apps astra::calibration astra::plan_app
+  PROGRAMS gen_topo gen_workload simai_analytical simai_simulator
+  LONG)

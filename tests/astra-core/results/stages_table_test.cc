@@ -15,7 +15,6 @@ using ::astra::testing::ScheduleNamed;
 using ::astra::testing::ValueOrDie;
 
 std::vector<Step> Compute(int64_t us) {
-  constexpr int64_t kPsPerUs = 1'000'000;
   return {{.compute = TimePs(us * kPsPerUs)}};
 }
 
