@@ -28,14 +28,13 @@ void Departures::TakeTurn(QueuePairId id) {
   const LinkId link = qp.link;
   Advance(link);
   nics_.TakeTurn(id, ports_[link]);
-  Advance(link);
+  AdvanceThrough(link);
   Arm(link);
 }
 
-// Does the work of Advance() where the port may be idle.
-void Departures::AdvanceIdle(LinkId link, Port& port) {
-  const TimePs now = events_.now();
-  while (port.busy_until <= now && !port.is_down) {
+// Decides which packets leave a port, which may be idle, up to `until`.
+void Departures::AdvanceIdle(LinkId link, Port& port, TimePs until) {
+  while (port.busy_until <= until && !port.is_down) {
     Lane& control = port.lane(TrafficClass::kControl);
     if (control.has_queued() &&
         control.first_queued().time <= port.busy_until) {
@@ -53,10 +52,10 @@ void Departures::AdvanceIdle(LinkId link, Port& port) {
     }
     // The port is idle until a packet may leave.
     const TimePs next = NextStart(port);
-    if (next > now || next <= port.busy_until) break;
+    if (next > until || next <= port.busy_until) break;
     port.busy_until = next;
   }
-  port.busy_until = std::max(port.busy_until, now);
+  port.busy_until = std::max(port.busy_until, events_.now());
 }
 
 // Sends a packet of the queue pair whose turn it is; returns false if none may

@@ -42,17 +42,26 @@ class Departures {
              QueuePairPool& queue_pairs, Nics& nics, Senders& senders,
              Records& records);
 
-  // Decides which packets leave the port up to now. Nothing that could change
-  // the decision has happened since the last call.
+  // Decides which packets leave the port up to now, or before now where a NIC
+  // chooses: what comes to a NIC at the instant at which its port becomes free
+  // takes part in the choice, as in ns-3. Nothing that could change the
+  // decision has happened since the last call.
   void Advance(LinkId link) {
     Port& port = ports_[link];
     const TimePs now = events_.now();
-    if (port.busy_until > now) return;
+    const TimePs until = port.nic == kNoId<NicId> ? now : now - TimePs(1);
+    if (port.busy_until > until) return;
     if (HasNothing(port)) {
       port.busy_until = now;
     } else {
-      AdvanceIdle(link, port);
+      AdvanceIdle(link, port, until);
     }
+  }
+  // Decides also which packet leaves now.
+  void AdvanceThrough(LinkId link) {
+    Port& port = ports_[link];
+    if (port.busy_until <= events_.now())
+      AdvanceIdle(link, port, events_.now());
   }
 
   // Makes sure that the port has an event when the first packet on the wire
@@ -128,7 +137,7 @@ class Departures {
     return !port.has_queued() && !HasSender(port);
   }
   void TakeTurn(QueuePairId id);
-  void AdvanceIdle(LinkId link, Port& port);
+  void AdvanceIdle(LinkId link, Port& port, TimePs until);
   bool StartFromNic(LinkId link, Port& port);
   void Start(LinkId link, Port& port, Lane& lane, TimePs start);
   void ArmArrival(LinkId link, Port& port, TimePs arrival) {
@@ -215,7 +224,7 @@ inline void Departures::Put(LinkId link, TrafficClass traffic_class,
   ++queued.hop;
   if (origin.is_buffered) queued.flags |= Packet::kBuffered;
   if (leaves_at_once) Start(link, port, lane, now);
-  if (port.busy_until <= now) AdvanceIdle(link, port);
+  if (port.busy_until <= now) AdvanceIdle(link, port, now);
   port.max_queued = std::max(port.max_queued, port.queued);
   Arm(link);
 }

@@ -149,7 +149,11 @@ void PacketNetwork::OnLink(LinkId link) {
   Port& port = ports_[link];
   const TimePs time = now();
   if (port.event != time) return;  // The event is stale.
-  departures_.Advance(link);
+  if (port.is_event_of_wire && !port.is_watched) {
+    departures_.Advance(link);
+  } else {
+    departures_.AdvanceThrough(link);
+  }
   // Nothing comes into this port while one of its packets arrives, so the
   // packet need not be copied.
   Port::NextArrival next = port.FirstArrival();

@@ -114,9 +114,10 @@ def spines_alike(folder, path):
     ends = [[int(node) for node in row["path"].split(">")]
             for row in our_rows(folder)]
     highest = {}
-    for nodes in ends:
-        for here, after in zip(nodes, nodes[1:]):
-            highest[here] = max(highest.get(here, 0), after)
+    for line in (folder.parent / "topology").read_text().splitlines()[2:]:
+        one, other = map(int, line.split()[:2])
+        highest[one] = max(highest.get(one, 0), other)
+        highest[other] = max(highest.get(other, 0), one)
     starts = collections.defaultdict(list)
     for row, nodes in zip(our_rows(folder), ends):
         starts[nodes[0], nodes[-1]].append(

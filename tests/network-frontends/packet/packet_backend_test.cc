@@ -131,6 +131,19 @@ TEST(PacketBackendTest, QueuePairsOfOneNicTakeTurns) {
   }
 }
 
+// The second message comes as the last bit of the first packet leaves. It is its
+// turn then, before the second packet of the first message.
+TEST(PacketBackendTest, WhatComesAsThePortBecomesFreeMayHaveItsTurn) {
+  const Topology topology = Chain(1);
+  PacketBackend network(topology, Plain());
+  network.Send(From(0, 0, 1, KiB(12), 0));
+  AdvanceTo(Time(kFull), network);
+  network.Send(From(1, 0, 1, KiB(4), 1));
+  const std::map<uint32_t, TimePs> times = Arrivals(network, 2);
+  EXPECT_EQ(times.at(1), kLatency + 2 * Time(kFull));
+  EXPECT_EQ(times.at(0), kLatency + 4 * Time(kFull));
+}
+
 TEST(PacketBackendTest, MessagesOfOneQueuePairComeInOrder) {
   const Topology topology = Chain(1);
   PacketBackend network(topology, Plain());
