@@ -18,8 +18,6 @@
 namespace astra {
 namespace {
 
-constexpr double kPsPerSecond = 1e12;
-
 // Returns `value`, rounded to kSignificantBits.
 double Rounded(double value) {
   constexpr int kSignificantBits = 44;

@@ -248,7 +248,6 @@ class Parser {
 
 // Returns the exact time in microseconds: "812.113us", "0.000001us".
 std::string FormatTime(TimePs time) {
-  constexpr int64_t kPsPerUs = 1'000'000;
   std::string text =
       fmt::format("{}.{:06}", time.count() / kPsPerUs, time.count() % kPsPerUs);
   text.erase(text.find_last_not_of('0') + 1);

@@ -115,7 +115,6 @@ class SnapshotWriter {
   // the frames of the block.
   void AddAction(std::string_view action, const Block& block, int64_t size,
                  const MemoryEvent* event) {
-    constexpr int64_t kPsPerUs = 1'000'000;
     pickle_.BeginDict().Text("action").Text(action);
     pickle_.Text("addr").Integer(block.address);
     pickle_.Text("size").Integer(size).Text("stream").Integer(0);

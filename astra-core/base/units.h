@@ -75,9 +75,15 @@ constexpr Bytes MiB(int64_t n) { return Bytes(n << 20); }
 constexpr Bandwidth Mbps(int64_t n) { return Bandwidth(n * 1'000'000); }
 constexpr Bandwidth Gbps(int64_t n) { return Bandwidth(n * 1'000'000'000); }
 
+inline constexpr int64_t kPsPerUs = 1'000'000;
+inline constexpr int64_t kPsPerSecond = 1'000'000'000'000;
+
 // Conversions for reports.
 constexpr double ToMicroseconds(TimePs t) {
   return static_cast<double>(t.count()) * 1e-6;
+}
+constexpr double ToSeconds(TimePs t) {
+  return static_cast<double>(t.count()) * 1e-12;
 }
 inline constexpr double kBytesPerGib = 1 << 30;
 constexpr double ToGib(Bytes bytes) {

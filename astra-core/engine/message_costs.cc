@@ -11,10 +11,7 @@
 namespace astra {
 namespace {
 
-TimePs FromUs(double us) {
-  constexpr double kPsPerUs = 1e6;
-  return TimePs(std::llround(us * kPsPerUs));
-}
+TimePs FromUs(double us) { return TimePs(std::llround(us * kPsPerUs)); }
 
 // NCCL's latencies for the Simple protocol, in microseconds: of a kernel, and
 // of a step over each kind of link.

@@ -146,8 +146,7 @@ double GroupSeconds::AtPower(Curve& curve, uint32_t power) {
       status_ = curve.status = time.status();
       return 0;
     }
-    seconds =
-        std::max(seconds, static_cast<double>(time->time.count()) * 1e-12);
+    seconds = std::max(seconds, ToSeconds(time->time));
   }
   return seconds;
 }

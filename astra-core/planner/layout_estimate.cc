@@ -12,7 +12,6 @@
 namespace astra {
 namespace {
 
-constexpr double kSecondsPerPs = 1e-12;
 constexpr int64_t kParameterBytes = 2;
 constexpr int64_t kFloatBytes = 4;
 
@@ -173,7 +172,7 @@ int64_t SavedBytes(const StageShape& stage, const LayoutParts& parts,
 double SecondsOf(std::string_view op, double bytes, const ModuleTimes& times) {
   const Operator stream = {op, Stream{static_cast<int64_t>(bytes)},
                            Precision::kFp32};
-  return static_cast<double>(times.TimeOf(stream).time.count()) * kSecondsPerPs;
+  return ToSeconds(times.TimeOf(stream).time);
 }
 
 }  // namespace

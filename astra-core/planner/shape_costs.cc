@@ -16,8 +16,6 @@
 namespace astra {
 namespace {
 
-constexpr double kSecondsPerPs = 1e-12;
-
 // The clock of a rank that computes and runs collectives beside it.
 class UnitClock {
  public:
@@ -28,7 +26,7 @@ class UnitClock {
     for (size_t i = 0; i < steps.size(); ++i) {
       const ModuleStep& step = steps[i];
       if (step.kind == StepKind::kCompute) {
-        now_ += static_cast<double>(times[i].count()) * kSecondsPerPs;
+        now_ += ToSeconds(times[i]);
         continue;
       }
       double& lane = lanes_[IndexOf(step.communication.dimension)];

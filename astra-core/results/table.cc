@@ -12,7 +12,6 @@ namespace astra {
 
 // Six decimals of a microsecond are picoseconds, so integers are exact.
 void AppendUs(TimePs time, std::string* text) {
-  constexpr int64_t kPsPerUs = 1'000'000;
   constexpr size_t kDecimals = 6;
   ASTRA_CHECK(time >= TimePs(0), "a time is {} ps", time.count());
   AppendInteger(time.count() / kPsPerUs, text);

@@ -9,7 +9,6 @@
 namespace astra {
 
 TimePs KvPath::TimeOf(const KvTransfer& transfer) {
-  constexpr double kPsPerSecond = 1e12;
   const Pace& pace = PaceOf(transfer.source, transfer.target);
   const double bytes = transfer.share * kv_.BytesOf(transfer.tokens);
   return pace.latency +

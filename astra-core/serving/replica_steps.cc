@@ -56,7 +56,6 @@ void ReplicaSteps::AddStages(absl::Span<const StepWork> ranks,
 
 void ReplicaSteps::AddTimes(absl::Span<const StepParts> parts,
                             std::vector<StageTime>* stages) {
-  constexpr double kPsPerSecond = 1e12;
   // The host's program may be a stage in front of those of the pipeline.
   int64_t stage = num_stages_ - static_cast<int64_t>(parts.size());
   for (const StepParts& each : parts) {

@@ -12,7 +12,6 @@
 namespace astra {
 namespace {
 
-constexpr double kSecondsPerPs = 1e-12;
 // Shares of use from which on a queue counts as endless.
 constexpr double kMostUse = 0.995;
 
@@ -90,12 +89,10 @@ double SteadyState::Decode(double batch) const {
   return BetweenWhole(batch, [this](int64_t decodes) {
     const double context =
         D(requests_.prompt_tokens) + D(requests_.output_tokens - 1) / 2;
-    return kSecondsPerPs *
-           D(replica_.cost
-                 ->TimeOf({.decodes = decodes,
-                           .decode_context = std::llround(D(decodes) * context),
-                           .samples = decodes})
-                 .count());
+    return ToSeconds(replica_.cost->TimeOf(
+        {.decodes = decodes,
+         .decode_context = std::llround(D(decodes) * context),
+         .samples = decodes}));
   });
 }
 
@@ -107,7 +104,7 @@ double SteadyState::MixedOf(int64_t decodes, int64_t prompts) const {
                    .samples = decodes + prompts};
   work.chunks.assign(static_cast<size_t>(prompts),
                      {.tokens = requests_.prompt_tokens});
-  return kSecondsPerPs * D(replica_.cost->TimeOf(work).count());
+  return ToSeconds(replica_.cost->TimeOf(work));
 }
 
 // Fewer than one prompt is a part of one, with the mean of what is before it.
@@ -129,7 +126,7 @@ double SteadyState::Mixed(double batch, double prompts) const {
         .decodes = decodes,
         .decode_context = std::llround(D(decodes) * context),
         .samples = decodes};
-    return kSecondsPerPs * D(replica_.cost->TimeOf(work).count());
+    return ToSeconds(replica_.cost->TimeOf(work));
   });
 }
 

@@ -15,8 +15,6 @@
 namespace astra {
 namespace {
 
-constexpr double kSecondsPerPs = 1e-12;
-
 RankGroup GroupOf(ParallelDimension dimension, const InferenceSetup& setup) {
   switch (dimension) {
     case ParallelDimension::kTensor:
@@ -261,7 +259,7 @@ void StepPrices::AddCollective(CollectiveKind kind, RankGroup group,
 double StepPrices::SecondsOf(const Operator& op,
                              const OperatorTime& time) const {
   constexpr double kSecondsPerUs = 1e-6;
-  double seconds = static_cast<double>(time.time.count()) * kSecondsPerPs;
+  double seconds = ToSeconds(time.time);
   const bool is_fused = std::find(fused_.names.begin(), fused_.names.end(),
                                   op.name) != fused_.names.end();
   if (is_fused) {

@@ -10,7 +10,6 @@ namespace astra {
 namespace {
 
 constexpr double kSecondsPerUs = 1e-6;
-constexpr double kPsPerSecond = 1e12;
 
 double D(int64_t value) { return static_cast<double>(value); }
 

@@ -71,7 +71,6 @@ std::vector<WeightLoad> LoadsFromReplica(absl::Span<const WeightPlace> pools) {
 
 absl::StatusOr<std::vector<TimePs>> LoadTimes(
     absl::Span<const WeightLoad> loads, Routes& routes) {
-  constexpr double kPsPerSecond = 1e12;
   constexpr double kBitsPerByte = 8;
   const Topology& topology = routes.topology();
   std::map<LinkId, double> bytes_on;

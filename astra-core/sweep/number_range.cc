@@ -63,7 +63,7 @@ Decimal WithoutZeros(Decimal decimal) {
   return decimal;
 }
 
-std::string TextOf(const Decimal& decimal) {
+std::string DecimalText(const Decimal& decimal) {
   const auto [digits, decimals] = WithoutZeros(decimal);
   const std::string all =
       fmt::format("{:0{}}", static_cast<int64_t>(digits < 0 ? -digits : digits),
@@ -142,7 +142,7 @@ absl::StatusOr<std::vector<std::string>> NumbersByStep(std::string_view from,
   for (absl::int128 i = 0; i < count; ++i) {
     const Decimal number = {begin + i * by, decimals};
     if (!IsShort(number)) return TooLong();
-    numbers.push_back(TextOf(number));
+    numbers.push_back(DecimalText(number));
   }
   return numbers;
 }
@@ -165,7 +165,7 @@ absl::StatusOr<std::vector<std::string>> NumbersByFactor(
   while (Compare(number, limit) != direction) {
     if (numbers.size() == max_count) return TooMany(max_count);
     if (!IsShort(number)) return TooLong();
-    numbers.push_back(TextOf(number));
+    numbers.push_back(DecimalText(number));
     number = WithoutZeros(
         {number.digits * times.digits, number.decimals + times.decimals});
   }

@@ -47,8 +47,8 @@ size_t FamilyOf(const SweepValue& value) {
   return IsNumber(value) ? 1 : value.index();
 }
 
-absl::Status TooLarge(Arithmetic operation, const SweepValue& a,
-                      const SweepValue& b) {
+absl::Status ResultTooLarge(Arithmetic operation, const SweepValue& a,
+                            const SweepValue& b) {
   return absl::InvalidArgumentError(
       fmt::format("{} {} {} is too large a number", TextOf(a),
                   SignOf(operation), TextOf(b)));
@@ -247,11 +247,11 @@ absl::StatusOr<SweepValue> Compute(Arithmetic operation, const SweepValue& a,
   if (whole_a != nullptr && whole_b != nullptr && !leaves_rest) {
     const std::optional<int64_t> result =
         ComputeWhole(operation, *whole_a, *whole_b);
-    if (!result) return TooLarge(operation, a, b);
+    if (!result) return ResultTooLarge(operation, a, b);
     return SweepValue(*result);
   }
   const double result = ComputeDecimal(operation, AsDouble(a), AsDouble(b));
-  if (!std::isfinite(result)) return TooLarge(operation, a, b);
+  if (!std::isfinite(result)) return ResultTooLarge(operation, a, b);
   return SweepValue(result);
 }
 

@@ -171,7 +171,6 @@ absl::Status Predictor::PredictMembers(const SystemSpec& system,
     const absl::StatusOr<TimedCollective> timed =
         times->Time(0, observations_[i].bytes);
     if (!timed.ok()) return AtObservation(i, timed.status());
-    constexpr double kPsPerUs = 1e6;
     const double time_us = static_cast<double>(timed->time.count()) / kPsPerUs;
     (*predictions)[i] = {std::log(time_us / observations_[i].time_us),
                          PatternOf(*timed, first.kind)};

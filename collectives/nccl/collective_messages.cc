@@ -10,7 +10,6 @@
 namespace astra {
 namespace {
 
-constexpr double kPsPerUs = 1e6;
 constexpr double kUsPerNs = 1e-3;
 
 // Lets the bytes of messages take so many times as long.

@@ -16,8 +16,6 @@
 namespace astra {
 namespace {
 
-constexpr double kPsPerUs = 1e6;
-constexpr double kPsPerByteAndGBps = 1000;
 constexpr double kBytesPerKiB = 1024;
 constexpr double kBytesPerMiB = 1024 * 1024;
 

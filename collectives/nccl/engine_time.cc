@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace astra {
-namespace {
-
-constexpr double kPsPerByteAndGBps = 1000;
-
-}  // namespace
 
 SizedTime EngineTime(const EngineKernel& kernel, uint32_t num_ranks,
                      double links_ps_per_byte) {

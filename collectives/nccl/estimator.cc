@@ -122,7 +122,6 @@ absl::StatusOr<CollectiveEstimate> CollectiveEstimator::Estimate(
         fmt::format("the {} of {} would take longer than the limit of 26 days",
                     Name(kind), bytes));
   }
-  constexpr double kPsPerUs = 1e6;
   constexpr double kBytesPerUsAndGBps = 1000;
   CollectiveEstimate estimate;
   estimate.time_us = static_cast<double>(timed.time.count()) / kPsPerUs;

@@ -116,7 +116,7 @@ absl::StatusOr<double> SlowestWithinServer(const Topology& topology,
 
 // Returns the share of a GPU's links that leads to other ranks of a group with
 // `count` ranks on the server.
-double LinkShare(const Interconnect& interconnect, uint32_t count) {
+double ShareOfLinks(const Interconnect& interconnect, uint32_t count) {
   const uint32_t peers = interconnect.num_peers;
   if (count < 2 || count > peers) return 1;
   return static_cast<double>(count - 1) / peers;
@@ -166,7 +166,7 @@ absl::StatusOr<GroupHardware> HardwareOf(absl::Span<const RankId> ranks,
   hardware.fewest_ranks_per_server = fewest;
   hardware.link_GBps = gpu_rate;
   const Interconnect& interconnect = system.interconnect;
-  hardware.link_share = LinkShare(interconnect, hardware.ranks_per_server);
+  hardware.link_share = ShareOfLinks(interconnect, hardware.ranks_per_server);
   hardware.gpu_GBps =
       hardware.link_share *
       (gpu_rate < interconnect.GBps

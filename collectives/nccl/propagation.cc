@@ -10,7 +10,6 @@ namespace astra {
 absl::StatusOr<Propagation> PropagationOf(const std::vector<RankId>& group,
                                           const SystemSpec& system,
                                           Routes& routes) {
-  constexpr double kPsPerUs = 1e6;
   constexpr double kUsPerNs = 1e-3;
   const Topology& topology = routes.topology();
   const RankId first = group.front();

@@ -6,11 +6,6 @@
 #include "collectives/closed_form.h"
 
 namespace astra {
-namespace {
-
-constexpr double kPsPerUs = 1e6;
-
-}  // namespace
 
 double SizedTime::LatencyUs(Bytes bytes) const {
   const auto size = static_cast<double>(bytes.count());

@@ -9,6 +9,9 @@
 
 namespace astra {
 
+// What a byte takes at 1 GB/s.
+inline constexpr double kPsPerByteAndGBps = 1000;
+
 // Time of one algorithm and protocol as a function of the size.
 struct SizedTime {
   double launch_us = 0;

@@ -5,18 +5,18 @@
 namespace astra {
 namespace {
 
-constexpr uint32_t kBits = 64;
+constexpr uint32_t kWordBits = 64;
 
 }  // namespace
 
 ContributionSets::ContributionSets(uint32_t num_ranks)
     : num_ranks_(num_ranks),
-      words_per_set_((size_t{num_ranks} + kBits - 1) / kBits),
+      words_per_set_((size_t{num_ranks} + kWordBits - 1) / kWordBits),
       words_((size_t{num_ranks} + 2) * words_per_set_) {
   for (uint32_t rank = 0; rank < num_ranks; ++rank) {
-    const uint64_t bit = uint64_t{1} << (rank % kBits);
-    words_[only(rank).index() * words_per_set_ + rank / kBits] = bit;
-    words_[all().index() * words_per_set_ + rank / kBits] |= bit;
+    const uint64_t bit = uint64_t{1} << (rank % kWordBits);
+    words_[only(rank).index() * words_per_set_ + rank / kWordBits] = bit;
+    words_[all().index() * words_per_set_ + rank / kWordBits] |= bit;
   }
 }
 
@@ -38,7 +38,7 @@ std::optional<uint32_t> ContributionSets::FirstOf(
   for (size_t i = 0; i < words_per_set_; ++i) {
     const uint64_t word = combine(words(a)[i], words(b)[i]);
     if (word == 0) continue;
-    return static_cast<uint32_t>(i * kBits +
+    return static_cast<uint32_t>(i * kWordBits +
                                  static_cast<size_t>(std::countr_zero(word)));
   }
   return std::nullopt;

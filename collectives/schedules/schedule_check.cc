@@ -13,7 +13,7 @@
 namespace astra {
 namespace {
 
-constexpr size_t kBits = 64;
+constexpr size_t kBatch = 64;
 
 // Returns a number that identifies a chunk of a rank.
 uint64_t Key(GroupRank rank, uint32_t chunk) {
@@ -117,7 +117,7 @@ class Checker {
     // Bits of the 64 flows, by place.
     std::vector<uint64_t> all(places_.size());
     std::vector<uint64_t> copies(places_.size());
-    for (size_t begin = 0; begin < flows_.size() && !fault_; begin += kBits) {
+    for (size_t begin = 0; begin < flows_.size() && !fault_; begin += kBatch) {
       std::fill(all.begin(), all.end(), 0);
       std::fill(copies.begin(), copies.end(), 0);
       for (size_t i = begin; i < flows_.size() && !fault_; ++i) {
@@ -125,7 +125,7 @@ class Checker {
         for (const uint32_t earlier : flows_[i].after) {
           if (earlier < begin) continue;
           reach[i] |= reach[earlier];
-          if (earlier < begin + kBits) {
+          if (earlier < begin + kBatch) {
             reach[i] |= uint64_t{1} << (earlier - begin);
           }
         }
@@ -135,7 +135,7 @@ class Checker {
           const size_t place = place_of_move_[move];
           CheckWaits(i, move, (is_copy ? all : copies)[place] & ~reach[i],
                      begin);
-          if (i >= begin + kBits) continue;
+          if (i >= begin + kBatch) continue;
           all[place] |= uint64_t{1} << (i - begin);
           if (is_copy) copies[place] |= uint64_t{1} << (i - begin);
         }

@@ -11,7 +11,6 @@ namespace astra {
 namespace {
 
 constexpr ParallelDimension kContext = ParallelDimension::kContext;
-constexpr int64_t kElementBytes = 2;
 constexpr int64_t kFloatBytes = 4;
 
 // Returns the attention operator of one rank.

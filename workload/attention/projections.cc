@@ -47,7 +47,6 @@ void AddOutputProjection(int64_t width, const ModelShape& model,
 }
 
 void AddKvCache(int64_t elements, int64_t positions, ModuleBuilder& builder) {
-  constexpr int64_t kElementBytes = 2;
   const ModuleContext& context = builder.context();
   if (context.training) return;
   builder.Stream({.op = "kv_cache_write",

@@ -54,7 +54,7 @@ constexpr Names kDepth[] = {"k"};
 constexpr Names kHeads[] = {"num_heads", "num_key_value_heads", "head_dim",
                             "window_size"};
 constexpr Names kNumHeads[] = {"num_heads"};
-constexpr Names kExperts[] = {"hidden_size", "inter_size", "topk",
+constexpr Names kExpertSizes[] = {"hidden_size", "inter_size", "topk",
                               "num_experts", "moe_tp_size", "moe_ep_size",
                               "matrices"};
 constexpr Names kDeltaHeads[] = {"num_k_heads", "num_v_heads"};
@@ -160,7 +160,7 @@ constexpr KernelFamily kFamilies[] = {
     {.name = "moe",
      .op_names = "moe",
      .words = kMoeType,
-     .sizes = kExperts,
+     .sizes = kExpertSizes,
      .axes = kRouted,
      .first_axis = 1,
      .group_sizes = 4,

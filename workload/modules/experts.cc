@@ -12,7 +12,6 @@ namespace {
 
 constexpr ParallelDimension kExpert = ParallelDimension::kExpert;
 constexpr ParallelDimension kExpertTensor = ParallelDimension::kExpertTensor;
-constexpr int64_t kElementBytes = 2;
 
 // Returns how many copies of tokens the busiest `ranks` ranks together receive;
 // at least one.

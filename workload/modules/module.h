@@ -22,6 +22,8 @@
 
 namespace astra {
 
+inline constexpr int64_t kElementBytes = 2;  // Hidden states are in BF16.
+
 // How the ranks of a context-parallel group share a sequence.
 enum class ContextMethod : uint8_t {
   kRing,       // Keys and values go round, behind the attention.

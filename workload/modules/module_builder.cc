@@ -10,8 +10,6 @@
 namespace astra {
 namespace {
 
-constexpr int64_t kElementBytes = 2;  // Hidden states are in BF16.
-
 ModuleStep Compute(const Operator& op) {
   ModuleStep step;
   step.op = op;

@@ -9,8 +9,6 @@
 namespace astra {
 namespace {
 
-constexpr int64_t kElementBytes = 2;  // Outputs are in BF16.
-
 std::vector<ModuleStep>& AgainIn(MockModule& module) {
   return module.passes[IndexOf(ModulePass::kRecompute)];
 }

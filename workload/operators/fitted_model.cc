@@ -16,7 +16,6 @@ bool IsSampled(const FittedClass& fitted, const Dimensions& sizes) {
 
 TimePs FromSeconds(double seconds) {
   constexpr double kMaxPs = 9e18;  // Below the limit of an int64_t.
-  constexpr double kPsPerSecond = 1e12;
   return TimePs(std::llround(std::clamp(seconds * kPsPerSecond, 1.0, kMaxPs)));
 }
 

@@ -20,7 +20,6 @@ struct TableColumn {
 };
 
 void AppendTime(TimePs time, std::string* text) {
-  constexpr int64_t kPsPerUs = 1'000'000;
   ASTRA_CHECK(time >= TimePs(0), "a time is {} ps", time.count());
   AppendFormat(text, "{}.{:06}", time.count() / kPsPerUs,
                time.count() % kPsPerUs);

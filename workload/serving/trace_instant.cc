@@ -8,8 +8,6 @@
 namespace astra {
 namespace {
 
-constexpr int64_t kPsPerSecond = 1'000'000'000'000;
-
 // Reads `digits` decimal digits from the front of `text` into `value`, and the
 // character `end` behind them unless it is 0.
 bool TakeNumber(std::string_view* text, size_t digits, char end, int* value) {

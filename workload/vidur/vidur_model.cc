@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/names.h"
+#include "astra-core/base/units.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -81,7 +82,6 @@ absl::Status CheckVidurReplica(const VidurReplica& replica) {
 
 absl::StatusOr<int64_t> VidurBlocks(const VidurReplica& replica,
                                     int64_t max_tokens) {
-  constexpr double kBytesPerGib = 1 << 30;
   const VidurModel& model = replica.model;
   const int64_t weights =
       2 * WeightsOfLayer(replica) * (model.layers / replica.stages);

@@ -16,7 +16,6 @@
 namespace astra {
 namespace {
 
-constexpr double kPsPerSecond = 1e12;
 constexpr int64_t kMostTokens = 100'000'000;
 constexpr double kLatestSeconds = 8.64e6;       // 100 days, as kMaxServingTime.
 constexpr uint64_t kGapPurpose = 0x7669647572;  // "vidur"

@@ -68,10 +68,6 @@ absl::StatusOr<GenWorkloadOptions> ReadWorkloadOptions(
   return options;
 }
 
-double Seconds(TimePs time) {
-  return static_cast<double>(time.count()) * 1e-12;
-}
-
 }  // namespace
 
 absl::StatusOr<MeasuredJob> MeasuredJob::Create(
@@ -146,7 +142,7 @@ absl::StatusOr<double> MeasuredJob::ComputingSeconds(
       [stage](const RankResult& one) { return one.stage == stage; });
   const RankResult& of_stage =
       found == result.ranks.end() ? result.ranks.front() : *found;
-  return Seconds(of_stage.compute + of_stage.slowed);
+  return ToSeconds(of_stage.compute + of_stage.slowed);
 }
 
 }  // namespace astra

@@ -36,7 +36,7 @@ struct Observed {
     if (rank) return job->ComputingSeconds(constants, *rank);
     ASTRA_ASSIGN_OR_RETURN(const SimulationResult result,
                            job->Predict(constants));
-    return static_cast<double>(result.total().count()) * 1e-12;
+    return ToSeconds(result.total());
   }
 
   std::string name() const {

@@ -283,7 +283,6 @@ std::string EvoBestJson(const EvoRequest& request,
 
 std::string EvoRunJson(const EvoRequest& request,
                        const EvoSearchResult& found) {
-  constexpr double kPsPerSecond = 1e12;
   Json json = {{"program", "simai_planner"},
                {"result", {{"fits", !found.solutions.empty()}}}};
   if (found.solutions.empty()) return JsonText(json);

@@ -227,7 +227,6 @@ std::string PlanJson(const SimaiPlannerOptions& options,
 
 std::string PlannerRunJson(const SimaiPlannerOptions& options,
                            const std::vector<Plan>& plans) {
-  constexpr double kPsPerSecond = 1e12;
   const bool fits = !plans.empty();
   Json result = {{"fits", fits}};
   Json memory = Json::object();

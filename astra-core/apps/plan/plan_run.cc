@@ -24,14 +24,10 @@
 namespace astra {
 namespace {
 
-double Seconds(TimePs time) {
-  return static_cast<double>(time.count()) * 1e-12;
-}
-
 std::array<double, kNumPlanTerms> TermsOf(const SimulationResult& result) {
   std::array<double, kNumPlanTerms> terms{};
   const auto add = [&terms](PlanTerm term, TimePs time) {
-    terms[static_cast<size_t>(term)] += Seconds(time);
+    terms[static_cast<size_t>(term)] += ToSeconds(time);
   };
   const auto exposed = [&](PlanTerm term, ParallelDimension dimension) {
     add(term, result.exposed[IndexOf(dimension)]);
@@ -59,7 +55,7 @@ absl::Status Finish(const SimaiPlannerOptions& options, Program program,
   ASTRA_ASSIGN_OR_RETURN(const RunResult run,
                          RunGenerated(RunOf(options.run, plan.estimate.layout),
                                       std::move(program)));
-  plan.seconds = Seconds(run.result.total());
+  plan.seconds = ToSeconds(run.result.total());
   plan.terms = TermsOf(run.result);
   plan.tokens_per_second = static_cast<double>(work.tokens) / plan.seconds;
   plan.utilisation = work.model_flops / (plan.seconds * peak_flops);
@@ -185,7 +181,7 @@ absl::StatusOr<PlanRuns> RunPlans(const SimaiPlannerOptions& options,
         const RunResult run,
         RunGenerated(RunOf(*options.closer_run, plan.estimate.layout),
                      std::move(program)));
-    plan.closer_seconds = Seconds(run.result.total());
+    plan.closer_seconds = ToSeconds(run.result.total());
   }
   return runs;
 }

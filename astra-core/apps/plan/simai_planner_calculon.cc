@@ -74,7 +74,6 @@ std::string NameOf(const std::array<CalculonFile, kNumFiles>& files) {
 
 // Returns run.json, with the metrics for sweeps that a search has, too.
 std::string RunJson(const CalculonInputs& inputs, const CalculonCost& cost) {
-  constexpr double kPsPerSecond = 1e12;
   const CalculonExecution& execution = inputs.execution;
   const double tokens =
       cost.sample_rate * static_cast<double>(inputs.application.seq_size);

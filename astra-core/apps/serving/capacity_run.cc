@@ -88,7 +88,7 @@ SteadyLoad GuessOf(const CapacityJob& job,
   guess.in_flight = 1;
   if (!steady) return guess;
   const auto keeps = [](const std::optional<TimePs>& limit, double seconds) {
-    return !limit || seconds <= 1e-12 * static_cast<double>(limit->count());
+    return !limit || seconds <= ToSeconds(*limit);
   };
   for (int64_t count = 2; count <= steady->most_in_flight(); count *= 2) {
     const auto batch = static_cast<double>(count);

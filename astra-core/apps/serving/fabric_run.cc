@@ -126,11 +126,7 @@ StageNetwork* FabricRun::StepsOf(size_t pool, ReplicaTimes& times) {
 }
 
 double FabricRun::LostSeconds(size_t pool) const {
-  constexpr double kSecondsPerPs = 1e-12;
-  return steps_[pool] == nullptr
-             ? 0
-             : kSecondsPerPs *
-                   static_cast<double>(steps_[pool]->lost().count());
+  return steps_[pool] == nullptr ? 0 : ToSeconds(steps_[pool]->lost());
 }
 
 absl::Status FabricRun::status() const {

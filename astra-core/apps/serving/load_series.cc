@@ -45,7 +45,6 @@ void LoadSeries::OnStep(const StepRecord& step) {
 }
 
 std::vector<LoadBin> LoadSeries::Bins() const {
-  constexpr double kPsPerSecond = 1e12;
   const auto blocks = static_cast<double>(
       std::accumulate(blocks_.begin(), blocks_.end(), int64_t{0}));
   std::vector<LoadBin> bins;

@@ -179,7 +179,6 @@ double CurvePoint::OutputRatePerGpu() const {
 }
 
 std::optional<double> Interactivity(const ServingSummary& summary) {
-  constexpr double kPsPerSecond = 1e12;
   if (summary.tpot.mean <= 0) return std::nullopt;
   return kPsPerSecond / summary.tpot.mean;
 }

@@ -168,8 +168,7 @@ std::vector<ServingLayout> LayoutsOf(const ServingPlanJob& job,
 }
 
 double SecondsOf(const std::optional<TimePs>& limit) {
-  return limit ? 1e-12 * static_cast<double>(limit->count())
-               : std::numeric_limits<double>::infinity();
+  return limit ? ToSeconds(*limit) : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace

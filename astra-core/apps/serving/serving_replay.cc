@@ -7,11 +7,6 @@
 #include "workload/serving/simulation.h"
 
 namespace astra {
-namespace {
-
-constexpr double kPsPerSecond = 1e12;
-
-}  // namespace
 
 absl::StatusOr<ReplayedLoad> ReplayAt(const ReplayedDeployment& deployment,
                                       const SizingLoad& load,

@@ -202,13 +202,11 @@ std::string DescribeServing(const SimaiServingOptions& options,
                             const ServingRun& run, const ServingSetup* setup) {
   const ServingSummary& summary = run.summary;
   std::string page = DescribeDeployment(options);
-  AppendFormat(
-      &page,
-      "served     {} requests of {} prompt and {} output tokens in "
-      "{:.3f} s\n",
-      summary.requests, summary.prompt_tokens, summary.output_tokens,
-      1e-12 * static_cast<double>(
-                  (summary.last_token - summary.first_arrival).count()));
+  AppendFormat(&page,
+               "served     {} requests of {} prompt and {} output tokens in "
+               "{:.3f} s\n",
+               summary.requests, summary.prompt_tokens, summary.output_tokens,
+               ToSeconds(summary.last_token - summary.first_arrival));
   AppendFormat(&page, "output     {}\n\n", DescribeOutput(options, summary));
   AppendFormat(&page, "{:<10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "ms",
                "mean", "p50", "p90", "p95", "p99");

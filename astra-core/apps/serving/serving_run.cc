@@ -64,7 +64,7 @@ class AccountedCost : public StepCost {
 
 // Adds up what a pool did; the means are sums until EndUse().
 void AddStep(const StepRecord& step, PoolUse& use) {
-  const double seconds = 1e-12 * static_cast<double>(step.duration.count());
+  const double seconds = ToSeconds(step.duration);
   const double share = static_cast<double>(step.used_blocks) /
                        static_cast<double>(step.num_blocks);
   ++use.steps;
@@ -172,7 +172,6 @@ OngoingServing::~OngoingServing() = default;
 absl::StatusOr<std::unique_ptr<OngoingServing>> OngoingServing::Start(
     const ServingJob& job, ReplicaTimes& times, const ServingLoad& load,
     const ServingParts& parts) {
-  constexpr double kPsPerUs = 1e6;
   auto state = std::make_unique<State>(times, load, parts);
   const DecodeSide* const decode = parts.decode;
   ServingOptions& options = state->options;

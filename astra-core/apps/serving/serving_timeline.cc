@@ -50,7 +50,6 @@ void ServingTimeline::OnStep(const StepRecord& step) {
 }
 
 void ServingTimeline::AddCounters(uint64_t process, const StepRecord& step) {
-  constexpr double kPsPerSecond = 1e12;
   const double seconds =
       static_cast<double>(step.duration.count()) / kPsPerSecond;
   events_.Counter(process, kBlocks, step.start,

@@ -18,8 +18,6 @@
 namespace astra {
 namespace {
 
-constexpr double kPsPerSecond = 1e12;
-
 absl::Status ReadSizingTrace(const CommandLine& flags, const ModelSpec& model,
                              SizingLoad& load, Warnings* warnings) {
   constexpr std::string_view kDrawn[] = {"isl", "osl", "seed"};

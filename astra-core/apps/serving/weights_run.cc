@@ -13,8 +13,6 @@
 namespace astra {
 namespace {
 
-constexpr double kSecondsPerPs = 1e-12;
-
 // Times of the replicas that load.
 struct LoadFigures {
   int64_t replicas = 0;
@@ -26,7 +24,7 @@ LoadFigures FiguresOf(absl::Span<const TimePs> times) {
   LoadFigures figures;
   for (const TimePs time : times) {
     if (time == TimePs(0)) continue;
-    const double seconds = kSecondsPerPs * static_cast<double>(time.count());
+    const double seconds = ToSeconds(time);
     ++figures.replicas;
     figures.mean += seconds;
     figures.most = std::max(figures.most, seconds);

@@ -101,9 +101,7 @@ std::string PageOf(const SimaiVidurOptions& options,
       &page,
       "served     {} requests of {} prompt and {} output tokens in {:.3f} s\n",
       summary.requests, summary.prompt_tokens, summary.output_tokens,
-      kSecondsPerPs *
-          static_cast<double>(
-              (summary.last_token - summary.first_arrival).count()));
+      ToSeconds(summary.last_token - summary.first_arrival));
   struct Line {
     std::string_view name;
     const TimeFigures& figures;

@@ -13,7 +13,6 @@
 namespace astra {
 namespace {
 
-constexpr double kBf16 = 2;  // Bytes.
 // Share of the shorter of products and collectives that the longer does not
 // hide: wp_penalty_coefficient.
 constexpr double kUnhidden = 0.1;
@@ -25,15 +24,14 @@ double Overlapped(double computation, double collectives) {
 }
 
 double SecondsOf(const ComputeModel& operators, const Operator& op) {
-  constexpr double kSecondsPerPs = 1e-12;
-  return static_cast<double>(operators.TimeOf(op).time.count()) * kSecondsPerPs;
+  return ToSeconds(operators.TimeOf(op).time);
 }
 
 // Returns the time of a kernel that reads and writes `times` values of 2 bytes
 // for each of `elements`.
 double StreamSeconds(const EvoJob& job, std::string_view name, double elements,
                      double times) {
-  const double bytes = std::max(1.0, kBf16 * elements * times);
+  const double bytes = std::max(1.0, kBf16Bytes * elements * times);
   return SecondsOf(*job.operators, {name, Stream{std::llround(bytes)}});
 }
 

@@ -7,8 +7,6 @@
 namespace astra {
 namespace {
 
-constexpr double kBf16 = 2;  // Bytes.
-
 // Returns the bytes that a block keeps for each hidden value of a micro-batch.
 double KeptPerValue(const EvoModel& model, int64_t seq_len,
                     const EvoLayout& layout) {
@@ -39,7 +37,7 @@ EvoMemory MemoryOf(const EvoModel& model, int64_t seq_len, int64_t world,
   const auto positions = static_cast<double>(seq_len);
   const auto split = static_cast<double>(layout.sequence);
   const double tokens = static_cast<double>(layout.micro_bsz) * positions;
-  const double state = kBf16 * tokens * hidden;  // Of the whole group.
+  const double state = kBf16Bytes * tokens * hidden;  // Of the whole group.
   const bool is_isp = layout.mode == EvoMode::kIsp;
   const EvoOwned owned = OwnedParameters(model, layout);
   const auto in_flight =
@@ -52,10 +50,11 @@ EvoMemory MemoryOf(const EvoModel& model, int64_t seq_len, int64_t world,
   if (is_isp && layout.weight > 1) {
     double weights = 0;
     for (const double some : BlockWeights(model)) weights += some;
-    memory.isp_pool = 4 * kBf16 * weights;
+    memory.isp_pool = 4 * kBf16Bytes * weights;
   }
   memory.sincos_cache =
-      kBf16 * static_cast<double>(MostBlocks(model.layers, layout.pipeline)) *
+      kBf16Bytes *
+      static_cast<double>(MostBlocks(model.layers, layout.pipeline)) *
       positions * model.head_size();
   if (layout.pipeline > 1) memory.pp_p2p_buffer = state / split;
   memory.blocks = (1 - layout.checkpoint) * in_flight * tokens * hidden *
@@ -64,9 +63,9 @@ EvoMemory MemoryOf(const EvoModel& model, int64_t seq_len, int64_t world,
   memory.norm = 2 * state / split;
   if (layout.mode != EvoMode::kMsp) memory.head_input = state / split;
   memory.head_output =
-      kBf16 * tokens * static_cast<double>(model.vocabulary) / split;
+      kBf16Bytes * tokens * static_cast<double>(model.vocabulary) / split;
   memory.backward_peak = 2 * state + 2 * state / split +
-                         kBf16 * EmbeddingParameters(model) / split;
+                         kBf16Bytes * EmbeddingParameters(model) / split;
   const double running = memory.p_g + memory.os + memory.activation() +
                          memory.isp_pool + memory.sincos_cache +
                          memory.pp_p2p_buffer;

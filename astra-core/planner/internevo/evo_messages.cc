@@ -5,12 +5,10 @@
 namespace astra {
 namespace {
 
-constexpr double kBf16 = 2;  // Bytes.
-
 // Returns the bytes of the hidden states of a micro-batch.
 double StateBytes(const EvoModel& model, int64_t seq_len,
                   const EvoLayout& layout) {
-  return kBf16 * static_cast<double>(layout.micro_bsz) *
+  return kBf16Bytes * static_cast<double>(layout.micro_bsz) *
          static_cast<double>(seq_len) * static_cast<double>(model.hidden);
 }
 
@@ -55,9 +53,9 @@ std::vector<EvoMessages> BlockMessages(const EvoModel& model, int64_t seq_len,
   }
   for (const double weights : BlockWeights(model)) {
     messages.push_back(
-        {EvoOp::kAllGather, EvoPart::kWeight, kBf16 * weights, 2});
+        {EvoOp::kAllGather, EvoPart::kWeight, kBf16Bytes * weights, 2});
     messages.push_back(
-        {EvoOp::kReduceScatter, EvoPart::kWeight, kBf16 * weights, 1});
+        {EvoOp::kReduceScatter, EvoPart::kWeight, kBf16Bytes * weights, 1});
   }
   return messages;
 }
@@ -99,8 +97,8 @@ EvoOwned OwnedParameters(const EvoModel& model, const EvoLayout& layout) {
 
 EvoStepMessages StepMessages(const EvoModel& model, const EvoLayout& layout) {
   const EvoOwned owned = OwnedParameters(model, layout);
-  const double blocks = kBf16 * owned.blocks;
-  const double embedding = kBf16 * owned.embedding;
+  const double blocks = kBf16Bytes * owned.blocks;
+  const double embedding = kBf16Bytes * owned.embedding;
   const auto zero = static_cast<double>(layout.zero);
   if (layout.mode != EvoMode::kIsp) {
     const double all = blocks + embedding;

@@ -41,6 +41,8 @@
 
 namespace astra {
 
+inline constexpr double kBf16Bytes = 2;
+
 // The groups of a rank.
 enum class EvoPart : uint8_t {
   kSequence,        // Sequence or tensor parallelism.

@@ -12,8 +12,6 @@
 namespace astra {
 namespace {
 
-constexpr double kSecondsPerPs = 1e-12;
-
 CollectiveKind KindOf(EvoOp op) {
   constexpr CollectiveKind kKinds[] = {
       CollectiveKind::kAllToAll,      CollectiveKind::kAllReduce,
@@ -50,9 +48,7 @@ std::vector<EvoProduct> ModelProducts(const ComputeModel& model) {
     for (const int64_t hidden : kEvoHidden) {
       const OperatorTime time =
           model.TimeOf({"linear", Gemm{.m = rows, .n = hidden, .k = hidden}});
-      products.push_back(
-          {rows, hidden,
-           static_cast<double>(time.time.count()) * kSecondsPerPs});
+      products.push_back({rows, hidden, ToSeconds(time.time)});
     }
   }
   return products;
@@ -71,8 +67,7 @@ absl::StatusOr<EvoCurve> ModelCollective(const EvoKey& key,
   for (const int64_t bytes : kEvoBytes) {
     ASTRA_ASSIGN_OR_RETURN(const TimedCollective time,
                            times.Time(0, Bytes(bytes)));
-    points.push_back({static_cast<double>(bytes),
-                      static_cast<double>(time.time.count()) * kSecondsPerPs});
+    points.push_back({static_cast<double>(bytes), ToSeconds(time.time)});
   }
   return EvoCurve(std::move(points));
 }

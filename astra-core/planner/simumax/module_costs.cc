@@ -13,7 +13,7 @@
 namespace astra {
 namespace {
 
-constexpr double kElementBytes = 2;
+constexpr double kValueBytes = 2;
 
 // The kernels of an operator that is bound by memory, as shares of the bytes
 // that this program counts for it; 0: no kernel.
@@ -150,7 +150,7 @@ SimumaxCost SimumaxModuleCosts::OfSingle(const Operator& op, const Gemm& gemm,
         batch, gemm.m * gathered / batch, gemm.k, gemm.n,
         place.is_forward() ? "TN" : "NN");
   }
-  const double narrow = IsCast(op.precision) ? 1 : kElementBytes;
+  const double narrow = IsCast(op.precision) ? 1 : kValueBytes;
   const auto m = static_cast<double>(gemm.m);
   const auto n = static_cast<double>(gemm.n);
   const auto k = static_cast<double>(gemm.k);
@@ -162,7 +162,7 @@ SimumaxCost SimumaxModuleCosts::OfSingle(const Operator& op, const Gemm& gemm,
   // SimuMax leaves out the weight in the gradient of row-parallel products.
   const bool has_weight = !is_weight || !IsRowParallel(op.name);
   const double bytes = narrow * (inputs + (has_weight ? weights : 0)) +
-                       kElementBytes * outputs +
+                       kValueBytes * outputs +
                        (is_weight ? kSumBytes * weights : 0);
   return costs_.Of(
       SimumaxKernel{.op = IsCast(op.precision) ? "fp8_matmul" : "matmul",
@@ -195,14 +195,14 @@ SimumaxCost SimumaxModuleCosts::OfGroup(const Operator& op, const Gemm& gemm,
       gemm.groups, tokens, outputs, inputs, is_cast ? "fp8" : "bf16",
       GradientType(strategy_),
       is_weight ? kWeight : (place.is_forward() ? kForward : kInput));
-  const double narrow = is_cast ? 1 : kElementBytes;
+  const double narrow = is_cast ? 1 : kValueBytes;
   const auto groups = static_cast<double>(gemm.groups);
   const auto m = static_cast<double>(tokens);
   const auto n = static_cast<double>(outputs);
   const auto k = static_cast<double>(inputs);
   constexpr double kSumBytes = 4;
   const double bytes =
-      groups * (narrow * (m * k + n * k) + kElementBytes * m * n) +
+      groups * (narrow * (m * k + n * k) + kValueBytes * m * n) +
       (is_weight ? kSumBytes * n * k : 0);
   return costs_.Of(
       SimumaxKernel{.op = is_cast ? "fp8_group_matmul" : "group_matmul",
@@ -239,7 +239,7 @@ SimumaxCost SimumaxModuleCosts::OfAttention(const Attention& attention) {
   const auto tokens = static_cast<double>(attention.batch * attention.queries *
                                           attention.heads);
   const double copies = attention.backward ? 2 : 1;
-  const double bytes = kElementBytes * tokens * (copies * (2 * qk + v) + v + 1);
+  const double bytes = kValueBytes * tokens * (copies * (2 * qk + v) + v + 1);
   return costs_.Of(
       SimumaxKernel{.op = attention.backward ? "sdp_bwd" : "sdp_fwd",
                     .flops = flops,
@@ -308,7 +308,7 @@ SimumaxCost SimumaxModuleCosts::OfEmbedding(const Place& place) {
   const double bytes =
       place.is_forward()
           ? kNumberBytes * tokens +
-                kElementBytes *
+                kValueBytes *
                     (table + tokens * static_cast<double>(model_.hidden))
           : 2 * kSumBytes * table;
   return costs_.Of(SimumaxKernel{.op = "default", .bytes = bytes});
@@ -441,7 +441,7 @@ SimumaxCost SimumaxModuleCosts::OfExpert(const Communication& what,
   if (!is_dispatch || !strategy_.sends_probabilities) return cost;
   const int64_t sharers = strategy_.sequence_parallel ? strategy_.tensor : 1;
   const int64_t tokens = strategy_.sequence / strategy_.context / sharers;
-  transfer.bytes = kElementBytes * static_cast<double>(strategy_.micro_batch *
+  transfer.bytes = kValueBytes * static_cast<double>(strategy_.micro_batch *
                                                        tokens * model_.experts);
   transfer.stage = is_forward ? "dispatch_prob_fwd_ep" : "dispatch_prob_bwd_ep";
   return cost += costs_.Of(transfer);

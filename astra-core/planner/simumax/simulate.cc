@@ -19,7 +19,7 @@
 namespace astra {
 namespace {
 
-constexpr double kElementBytes = 2;
+constexpr double kValueBytes = 2;
 
 // Times nothing: the program is there for its memory.
 class NoTimes : public ComputeModel {
@@ -55,7 +55,7 @@ SimumaxDataParallel DataOf(const SimumaxFiles& files, SimumaxGroup group,
   SimumaxDataParallel data;
   const double gradients =
       static_cast<double>(files.strategy.gradient_bytes) * parameters;
-  const double weights = kElementBytes * parameters;
+  const double weights = kValueBytes * parameters;
   if (files.strategy.zero == 0) {
     data.reduce_ms = buckets(gradients) * of("all_reduce");
   } else {
@@ -152,7 +152,7 @@ class StageMaker {
       const auto gradient_bytes =
           static_cast<double>(training_.setup.gradient_bytes);
       return SimumaxStates{
-          .weights = kElementBytes * parameters,
+          .weights = kValueBytes * parameters,
           .gradients = gradient_bytes * parameters,
           .optimizer = kStateBytes * parameters / static_cast<double>(ranks)};
     };

@@ -21,7 +21,7 @@
 namespace astra {
 namespace {
 
-constexpr int64_t kElementBytes = 2;
+constexpr int64_t kValueBytes = 2;
 
 AnyAttention AttentionOf(const SimumaxModel& model) {
   if (!model.is_latent) {
@@ -269,7 +269,7 @@ void LimitRecompute(const ModelSpec& model, TrainingSetup& setup) {
 
 // Returns the bytes of the queries, keys and values of `attention`.
 int64_t InputBytes(const Attention& attention) {
-  return kElementBytes * attention.batch * attention.queries *
+  return kValueBytes * attention.batch * attention.queries *
          (attention.heads * attention.qk_dim +
           attention.kv_heads * (attention.qk_dim + attention.v_dim));
 }
@@ -285,14 +285,14 @@ int64_t InputBytes(const Attention& attention) {
 void AddMemory(const SimumaxModel& model, const SimumaxStrategy& strategy,
                const TrainingSetup& setup, MockModule& module) {
   const int64_t hidden_bytes =
-      kElementBytes * setup.module_context().split_tokens() * model.hidden;
+      kValueBytes * setup.module_context().split_tokens() * model.hidden;
   const bool repeats = !module.pass(ModulePass::kRecompute).empty();
   ModuleMemory& memory = module.memory;
   const std::string_view name = PlainName(module.name);
   if (name == "shared_column" && !repeats) memory.saved += Bytes(hidden_bytes);
   if (name == "moe_combine") {
     const int64_t routed_bytes =
-        kElementBytes * RoutedTokensOf(model, strategy) * model.hidden;
+        kValueBytes * RoutedTokensOf(model, strategy) * model.hidden;
     memory.workspace -= Bytes(routed_bytes - hidden_bytes);
   }
   for (const ModuleStep& step : module.pass(ModulePass::kForward)) {

@@ -15,7 +15,7 @@
 namespace astra {
 namespace {
 
-constexpr std::string_view kFixedColumns[] = {
+constexpr std::string_view kViewColumns[] = {
     "number",    "key",    "state",   "reason",
     "exit_code", "wall_s", "cpu_s",   "peak_memory_mib",
     "host",      "ended",  "attempts"};
@@ -80,8 +80,7 @@ absl::StatusOr<std::vector<std::string>> MetricNames(const Database& database,
 std::string ViewSql(const std::vector<std::string>& variables,
                     const std::set<std::string>& number_variables,
                     const std::vector<std::string>& metrics) {
-  const ColumnNames columns =
-      DistinctColumns(kFixedColumns, variables, metrics);
+  const ColumnNames columns = DistinctColumns(kViewColumns, variables, metrics);
   std::string sql =
       "DROP VIEW IF EXISTS results; CREATE VIEW results AS SELECT "
       "points.number AS number, points.key AS key, coalesce(runs.state, "
@@ -112,7 +111,7 @@ absl::Status MakeResultsView(const Database& database) {
                          GetStoredTexts(database, "variables"));
   ASTRA_ASSIGN_OR_RETURN(const std::vector<std::string> numbers,
                          GetStoredTexts(database, "number_variables"));
-  constexpr size_t kMaxOthers = kMaxColumns - std::size(kFixedColumns);
+  constexpr size_t kMaxOthers = kMaxColumns - std::size(kViewColumns);
   variables.resize(std::min(variables.size(), kMaxOthers));
   ASTRA_ASSIGN_OR_RETURN(const std::vector<std::string> metrics,
                          MetricNames(database, kMaxOthers - variables.size()));

@@ -14,7 +14,7 @@
 namespace astra {
 namespace {
 
-constexpr std::string_view kFixedColumns[] = {
+constexpr std::string_view kTextColumns[] = {
     "point",           "state", "reason", "wall_s",  "cpu_s",
     "peak_memory_mib", "host",  "ended",  "attempts"};
 
@@ -52,7 +52,7 @@ void AppendCost(const std::optional<PointCost>& cost, std::string& text) {
 
 std::string HeaderLine(const SweepTable& table, bool cost) {
   const ColumnNames names =
-      DistinctColumns(kFixedColumns, table.variables, table.metrics);
+      DistinctColumns(kTextColumns, table.variables, table.metrics);
   std::string text = "point";
   for (const std::string& name : names.variables) text += ',' + CsvField(name);
   text += ",state,reason";
