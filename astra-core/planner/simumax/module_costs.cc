@@ -442,7 +442,7 @@ SimumaxCost SimumaxModuleCosts::OfExpert(const Communication& what,
   const int64_t sharers = strategy_.sequence_parallel ? strategy_.tensor : 1;
   const int64_t tokens = strategy_.sequence / strategy_.context / sharers;
   transfer.bytes = kValueBytes * static_cast<double>(strategy_.micro_batch *
-                                                       tokens * model_.experts);
+                                                     tokens * model_.experts);
   transfer.stage = is_forward ? "dispatch_prob_fwd_ep" : "dispatch_prob_bwd_ep";
   return cost += costs_.Of(transfer);
 }

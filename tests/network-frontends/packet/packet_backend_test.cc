@@ -131,8 +131,8 @@ TEST(PacketBackendTest, QueuePairsOfOneNicTakeTurns) {
   }
 }
 
-// The second message comes as the last bit of the first packet leaves. It is its
-// turn then, before the second packet of the first message.
+// The second message comes as the last bit of the first packet leaves. It is
+// its turn then, before the second packet of the first message.
 TEST(PacketBackendTest, WhatComesAsThePortBecomesFreeMayHaveItsTurn) {
   const Topology topology = Chain(1);
   PacketBackend network(topology, Plain());
