@@ -9,7 +9,7 @@
 
 namespace astra {
 
-// What a byte takes at 1 GB/s.
+// A byte takes so many picoseconds at 1 GB/s.
 inline constexpr double kPsPerByteAndGBps = 1000;
 
 // Time of one algorithm and protocol as a function of the size.
