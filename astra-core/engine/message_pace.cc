@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/message_costs.h"
@@ -21,15 +22,19 @@ NcclMessages WithWire(NcclMessages nccl, double factor) {
   return nccl;
 }
 
+// What of the messages is scaled.
+enum class ScaledPart : uint8_t { kWire, kLatency };
+
 // Runs a graph alone on a network, with scaled costs.
 class ScaledCollective {
  public:
-  ScaledCollective(const NcclMessages& nccl, const PlacedFlowGraph& placed,
+  ScaledCollective(const NcclMessages& nccl, ScaledPart part,
+                   const PlacedFlowGraph& placed,
                    const PaceNetwork& new_network)
       : nccl_(nccl),
         placed_(placed),
         new_network_(new_network),
-        is_wire_(2 * nccl.wire_us >= nccl.time_us) {}
+        is_wire_(part == ScaledPart::kWire) {}
 
   // Returns the parts, with those that are scaled `factor` times as large.
   NcclMessages Scaled(double factor) const {
@@ -68,46 +73,71 @@ class ScaledCollective {
   bool is_wire_;
 };
 
-}  // namespace
+constexpr double kPaceTolerance = 0.003;
+
+struct PaceSolution {
+  double factor = 1;
+  double error_us = INFINITY;  // Between the messages and the closed form.
+};
 
 // Solves for the factor by the secant method.
-absl::StatusOr<NcclMessages> Paced(const NcclMessages& nccl,
-                                   const PlacedFlowGraph& placed,
-                                   const PaceNetwork& new_network) {
+absl::StatusOr<PaceSolution> SolvePace(const ScaledCollective& collective,
+                                       double time_us) {
   constexpr int kMaxRuns = 8;
-  constexpr double kTolerance = 0.003;
   constexpr double kLeastFactor = 0.05;
   // Relative to the slope that the parts suggest.
   constexpr double kLeastSlope = 0.02;
-  const ScaledCollective collective(nccl, placed, new_network);
-  if (placed.graph->num_flows() > kMaxPacedFlows) {
-    const bool is_ring = nccl.registry_name == "ring";
-    return is_ring ? collective.Scaled(collective.OverlapFactor()) : nccl;
-  }
   const double suggested = std::max(collective.scaled_us(), 1e-6);
   double slope = suggested;
   double factor = 1;
-  double best = 1;
-  double best_error = INFINITY;
+  PaceSolution best;
   double last_factor = 1;
   double last_us = 0;
   for (int run = 0; run < kMaxRuns; ++run) {
     ASTRA_ASSIGN_OR_RETURN(const double us, collective.TimeUs(factor));
-    const double error = std::abs(us - nccl.time_us);
-    if (error < best_error) {
-      best = factor;
-      best_error = error;
+    const double error_us = std::abs(us - time_us);
+    if (error_us < best.error_us) {
+      best = {.factor = factor, .error_us = error_us};
     }
-    if (error <= kTolerance * nccl.time_us) break;
+    if (error_us <= kPaceTolerance * time_us) break;
     if (factor != last_factor) {
       slope = std::max(kLeastSlope * suggested,
                        (us - last_us) / (factor - last_factor));
     }
     last_factor = factor;
     last_us = us;
-    factor = std::max(kLeastFactor, factor + (nccl.time_us - us) / slope);
+    factor = std::max(kLeastFactor, factor + (time_us - us) / slope);
   }
-  return collective.Scaled(best);
+  return best;
+}
+
+}  // namespace
+
+absl::StatusOr<NcclMessages> Paced(const NcclMessages& nccl,
+                                   const PlacedFlowGraph& placed,
+                                   const PaceNetwork& new_network) {
+  const ScaledPart larger = 2 * nccl.wire_us >= nccl.time_us
+                                ? ScaledPart::kWire
+                                : ScaledPart::kLatency;
+  const ScaledCollective collective(nccl, larger, placed, new_network);
+  if (placed.graph->num_flows() > kMaxPacedFlows) {
+    const bool is_ring = nccl.registry_name == "ring";
+    return is_ring ? collective.Scaled(collective.OverlapFactor()) : nccl;
+  }
+  ASTRA_ASSIGN_OR_RETURN(const PaceSolution solution,
+                         SolvePace(collective, nccl.time_us));
+  if (larger == ScaledPart::kWire ||
+      solution.error_us <= kPaceTolerance * nccl.time_us) {
+    return collective.Scaled(solution.factor);
+  }
+  // A chunk that goes through many ranks one after another takes longer for its
+  // bytes alone.
+  const ScaledCollective wire(nccl, ScaledPart::kWire, placed, new_network);
+  ASTRA_ASSIGN_OR_RETURN(const PaceSolution of_wire,
+                         SolvePace(wire, nccl.time_us));
+  return of_wire.error_us < solution.error_us
+             ? wire.Scaled(of_wire.factor)
+             : collective.Scaled(solution.factor);
 }
 
 }  // namespace astra

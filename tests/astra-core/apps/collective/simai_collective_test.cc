@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_split.h"
 #include "astra-core/apps/collective/simai_collective_output.h"
 #include "astra-core/apps/collective/simai_collective_sweep.h"
 #include "tests/astra-core/apps/collective/collective_program.h"
@@ -18,6 +19,7 @@ using ::astra::testing::ProgramResult;
 using ::astra::testing::RunProgram;
 using ::astra::testing::WriteText;
 using ::testing::ContainsRegex;
+using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -70,6 +72,29 @@ TEST_F(SimaiCollectiveTest, PrintsAndWritesALineForEachSize) {
   EXPECT_EQ(NumLines(csv), 4u);
   EXPECT_THAT(Read("results/all_reduce/run.json"),
               HasSubstr("\"system\": \"dgx-h100\""));
+}
+
+// At 4 MiB the bytes of a chunk go through seven ranks one after another, which
+// takes longer than the closed form, whatever the latencies are.
+TEST_F(SimaiCollectiveTest, MessagesOfABroadcastTakeTheTimeOfItsClosedForm) {
+  const auto times_us = [&](const std::string& fidelity) {
+    Print("--system dgx-h100 --op broadcast -b 1M -e 16M -f 4 --fidelity " +
+          fidelity);
+    const std::vector<std::string> lines =
+        absl::StrSplit(Read("results/broadcast/collective.csv"), '\n');
+    std::vector<double> times;
+    for (size_t i = 1; i + 1 < lines.size(); ++i) {
+      const std::vector<std::string> cells = absl::StrSplit(lines[i], ',');
+      times.push_back(std::stod(cells[5]));
+    }
+    return times;
+  };
+  const std::vector<double> closed = times_us("closed-form");
+  ASSERT_EQ(closed.size(), 3u);
+  EXPECT_THAT(times_us("analytical"),
+              ElementsAre(DoubleNear(closed[0], 0.01 * closed[0]),
+                          DoubleNear(closed[1], 0.01 * closed[1]),
+                          DoubleNear(closed[2], 0.01 * closed[2])));
 }
 
 TEST_F(SimaiCollectiveTest, CountsElementsOfPartsAsNcclTestsDoes) {
