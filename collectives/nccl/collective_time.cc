@@ -209,6 +209,23 @@ CollectiveTimes::Chosen CollectiveTimes::ChoosePointToPoint(
                 .registry_name = by_rail ? "pxn" : "direct"};
 }
 
+// A chunk goes round the ring once, twice in an all-reduce, but for as many
+// hops, which are within servers if they can be. NCCL's latency leaves out hops
+// between servers, and its constants make up for it on links as long as they
+// contain.
+double CollectiveTimes::LastCrossingsUs(size_t group) const {
+  const GroupHardware& hardware = tuning(group).hardware;
+  uint32_t rounds = 0;
+  if (kind_ == CollectiveKind::kAllReduce) rounds = 2;
+  if (kind_ == CollectiveKind::kAllGather ||
+      kind_ == CollectiveKind::kReduceScatter) {
+    rounds = 1;
+  }
+  if (hardware.num_servers == 1) return 0;
+  return std::min(rounds, hardware.ranks_per_server - 1) *
+         std::max(0.0, ExtraOf(NcclAlgorithm::kRing, group).between_us);
+}
+
 absl::StatusOr<CollectiveTimes::Chosen> CollectiveTimes::ChooseFor(
     size_t group, Bytes bytes) const {
   const TuningTable& table = tuning(group);
@@ -240,6 +257,9 @@ absl::StatusOr<CollectiveTimes::Chosen> CollectiveTimes::ChooseFor(
                     ExtraOf(candidate.algorithm, group),
                     ScaleOf(candidate.algorithm, candidate.protocol, hardware)),
       .registry_name = RegistryName(candidate.algorithm)};
+  if (candidate.algorithm == NcclAlgorithm::kRing) {
+    chosen.latency_us += LastCrossingsUs(group);
+  }
   const bool is_ring_of_steps = kind_ == CollectiveKind::kAllReduce ||
                                 kind_ == CollectiveKind::kAllGather ||
                                 kind_ == CollectiveKind::kReduceScatter;

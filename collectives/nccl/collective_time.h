@@ -152,6 +152,7 @@ class CollectiveTimes {
 
   absl::Status AddPropagation();
   HopExtra ExtraOf(std::optional<NcclAlgorithm> algorithm, size_t group) const;
+  double LastCrossingsUs(size_t group) const;
 
   // Choice of a group for a size.
   struct Chosen {

@@ -145,6 +145,28 @@ TEST(CollectiveTimeTest, RingOverServersIsBoundByItsNics) {
               8.4 + 14 * 3.4 + 14 + 2 * 2 + 9375, 1e-2);
 }
 
+// Some chunk of an all-gather over two servers of eight crosses between them
+// twice in its 15 hops, and one of an all-reduce four times in 30.
+TEST(CollectiveTimeTest, LongLinksCountAsOftenAsAChunkCrossesThem) {
+  const SystemSpec system = RoundSystem();
+  SystemSpec far = system;
+  far.transport.fabric_latency_ns += 100'000;  // Of each of two links.
+  const auto us = [&](CollectiveKind kind, const SystemSpec& links) {
+    const Topology topology = ValueOrDie(BuildSystemTopology(links, 16, 8));
+    Routes routes(topology);
+    std::vector<RankId> ranks;
+    for (uint32_t i = 0; i < 16; ++i) ranks.emplace_back(i);
+    CollectiveTimes times = ValueOrDie(CollectiveTimes::Create(
+        kind, {ranks}, system, Options("NCCL_ALGO=Ring,NCCL_PROTO=LL"),
+        routes));
+    return Cluster::Us(ValueOrDie(times.Time(0, KiB(1))));
+  };
+  EXPECT_NEAR(us(kAllGather, far) - us(kAllGather, system), 2 * 200, 1e-3);
+  EXPECT_NEAR(us(kReduceScatter, far) - us(kReduceScatter, system), 2 * 200,
+              1e-3);
+  EXPECT_NEAR(us(kAllReduce, far) - us(kAllReduce, system), 4 * 200, 1e-3);
+}
+
 TEST(CollectiveTimeTest, BroadcastPassesAllRanksOnce) {
   EXPECT_NEAR(RingUs(1, kBroadcast, 3600 * kMB, "Simple", RoundSystem()),
               8.4 + 7 * 3.4 + 10000, 1e-2);
