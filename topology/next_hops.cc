@@ -8,12 +8,6 @@
 #include "astra-core/base/random.h"
 
 namespace astra {
-namespace {
-
-constexpr uint32_t kUnreached = FabricGraph::kUnreached;
-
-}  // namespace
-
 NextHops::NextHops(const Topology& topology)
     : topology_(topology),
       is_down_(topology.links().size()),
@@ -39,7 +33,7 @@ NextHops::Step NextHops::FromSwitch(NodeId at, const Attachment& target) {
     return {0, absl::MakeConstSpan(last, 1)};
   }
   const Table* table = TableFor(target);
-  if (table == nullptr) return {kUnreached, {}};
+  if (table == nullptr) return {FabricGraph::kUnreached, {}};
   const uint32_t place = graph_.place(graph_.VertexOf(at));
   const uint32_t begin = table->first[place];
   return {table->hops[place],
@@ -95,7 +89,7 @@ NextHops::Table NextHops::MakeTable(uint32_t fabric,
                                     const std::vector<NodeId>& exits) const {
   const absl::Span<const uint32_t> members = graph_.members(fabric);
   Table table;
-  table.hops.assign(members.size(), kUnreached);
+  table.hops.assign(members.size(), FabricGraph::kUnreached);
   const auto hops = [&](uint32_t vertex) -> uint32_t& {
     return table.hops[graph_.place(vertex)];
   };
@@ -108,7 +102,7 @@ NextHops::Table NextHops::MakeTable(uint32_t fabric,
     const uint32_t next_hops = hops(reached[k]) + 1;
     graph_.ForEachEdge(reached[k], [&](const FabricGraph::Edge& edge) {
       if (is_down_[Reverse(edge.first_link).index()]) return;
-      if (hops(edge.target) != kUnreached) return;
+      if (hops(edge.target) != FabricGraph::kUnreached) return;
       hops(edge.target) = next_hops;
       reached.push_back(edge.target);
     });
@@ -116,7 +110,7 @@ NextHops::Table NextHops::MakeTable(uint32_t fabric,
   for (const uint32_t vertex : members) {
     table.first.push_back(static_cast<uint32_t>(table.links.size()));
     const uint32_t here = hops(vertex);
-    if (here == 0 || here == kUnreached) continue;
+    if (here == 0 || here == FabricGraph::kUnreached) continue;
     graph_.ForEachEdge(vertex, [&](const FabricGraph::Edge& edge) {
       if (is_down_[edge.first_link.index()]) return;
       if (hops(edge.target) + 1 == here) table.links.push_back(edge.first_link);

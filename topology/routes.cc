@@ -12,15 +12,13 @@ namespace {
 // Limit that keeps the rate of many links together within 63 bits.
 constexpr double kMaxBandwidth = 9e18;
 
-constexpr uint32_t kUnreached = FabricGraph::kUnreached;
-
 }  // namespace
 
 Routes::Routes(const Topology& topology)
     : topology_(topology),
       graph_(topology, FabricGraph::Bundles::kFind),
       attachments_(topology, graph_),
-      place_of_(graph_.num_vertices(), kUnreached) {}
+      place_of_(graph_.num_vertices(), FabricGraph::kUnreached) {}
 
 absl::StatusOr<Route> Routes::FindNodes(NodeId source, NodeId target) {
   if (const auto link = attachments_.FindLink(source, target)) {
@@ -167,7 +165,7 @@ std::vector<Routes::Stop> Routes::NextStops(const std::vector<Stop>& stops,
       // At most one of the two is a bundle.
       links.push_back({edge.first_link, std::max(stop.size, edge.size), share});
       uint32_t& place = place_of_[edge.target];
-      if (place == kUnreached) {
+      if (place == FabricGraph::kUnreached) {
         place = static_cast<uint32_t>(next_stops.size());
         next_stops.push_back({.vertex = edge.target, .size = edge.size});
       }
@@ -179,7 +177,8 @@ std::vector<Routes::Stop> Routes::NextStops(const std::vector<Stop>& stops,
                    stop.latency + topology_.type(edge.first_link).latency);
     }
   }
-  for (const Stop& stop : next_stops) place_of_[stop.vertex] = kUnreached;
+  for (const Stop& stop : next_stops)
+    place_of_[stop.vertex] = FabricGraph::kUnreached;
   return next_stops;
 }
 

@@ -77,6 +77,7 @@ constexpr Bandwidth Gbps(int64_t n) { return Bandwidth(n * 1'000'000'000); }
 
 inline constexpr int64_t kPsPerUs = 1'000'000;
 inline constexpr int64_t kPsPerSecond = 1'000'000'000'000;
+inline constexpr double kPercent = 100;  // Times a share, in text.
 
 // Conversions for reports.
 constexpr double ToMicroseconds(TimePs t) {

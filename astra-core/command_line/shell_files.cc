@@ -116,7 +116,7 @@ std::string BashArray(std::string_view indent, std::string_view name,
 }
 
 // Returns all spellings of an option, such as "--name -alias -alias".
-std::string Spellings(const OptionSpec& option) {
+std::string SpellingsOf(const OptionSpec& option) {
   std::string names = fmt::format("--{}", option.name);
   for (const std::string& alias : Split(option.aliases, " ")) {
     names += fmt::format(" -{}", alias);
@@ -138,7 +138,7 @@ std::string BashOptions(const ShellProgram& program,
   const std::vector<OptionSpec> all = WithCommonOptions(options);
   std::vector<std::string> names;
   names.reserve(all.size());
-  for (const OptionSpec& option : all) names.push_back(Spellings(option));
+  for (const OptionSpec& option : all) names.push_back(SpellingsOf(option));
   std::string text = BashArray(indent, "names", names);
   text += fmt::format("{}case $name in\n", indent);
   for (const OptionSpec& option : all) {
@@ -318,7 +318,7 @@ std::string RoffOptions(const ShellProgram& program,
       text += fmt::format("{} \"{}\"\n", heading, Roff(group));
     }
     std::vector<std::string> names;
-    for (const std::string& name : Split(Spellings(option), " ")) {
+    for (const std::string& name : Split(SpellingsOf(option), " ")) {
       names.push_back(Bold(name));
     }
     text += fmt::format(".TP\n{}", Join(names, ", "));

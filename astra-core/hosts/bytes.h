@@ -13,6 +13,9 @@
 
 namespace astra {
 
+// What the length of a text takes.
+inline constexpr size_t kLengthBytes = 4;
+
 class ByteWriter {
  public:
   void Add8(uint8_t value) { AddNumber(value, 1); }

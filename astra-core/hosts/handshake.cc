@@ -11,7 +11,6 @@ namespace {
 // The last character is the version.
 constexpr std::string_view kMagic = "simai-physical:2";
 constexpr size_t kNonceBytes = 32;
-constexpr size_t kLengthBytes = 4;
 
 absl::Status OtherSecret() {
   return absl::PermissionDeniedError("the other end has another secret");

@@ -9,8 +9,6 @@
 namespace astra {
 namespace {
 
-constexpr size_t kLengthBytes = 4;
-
 // Moves the whole messages at the front of `received` to `messages`.
 absl::Status TakeMessages(std::string& received,
                           std::vector<std::string>* messages) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "astra-core/base/collective_kind.h"
+#include "astra-core/base/real.h"
 #include "workload/generator/sharding.h"
 #include "workload/operators/operator.h"
 #include "workload/parallel_plan.h"
@@ -14,8 +15,6 @@ namespace {
 
 constexpr int64_t kParameterBytes = 2;
 constexpr int64_t kFloatBytes = 4;
-
-double D(int64_t value) { return static_cast<double>(value); }
 
 // Returns the cost of a part whose first `again` blocks run again.
 UnitCost SumOf(const ModelPart& part, const LayoutParts& parts, int64_t again) {
@@ -131,7 +130,7 @@ double ExposedSharing(const LayoutParts& parts, size_t stage,
                : SharingOf(sum, setup, groups).gather;
   }
   const SharingTimes times = SharingOf(sum, setup, groups);
-  const double early = D(static_cast<int64_t>(stage)) * sum.backward;
+  const double early = Real(static_cast<int64_t>(stage)) * sum.backward;
   const auto exposed = [&](double time, bool is_hidden, double computing) {
     if (!is_hidden) return time;
     const double least = stage == 0 ? time / kBuckets : 0;
@@ -196,9 +195,10 @@ double OptimizerRates::Seconds(const TrainingSetup& setup, double share,
   const auto time = [](const Line& line, double bytes) {
     return line.start + line.per_byte * bytes;
   };
-  const double gradient = D(setup.gradient_bytes);
-  const double adam = gradient + D(2 * (kFloatBytes + 2 * setup.moment_bytes) +
-                                   kParameterBytes);
+  const double gradient = Real(setup.gradient_bytes);
+  const double adam =
+      gradient +
+      Real(2 * (kFloatBytes + 2 * setup.moment_bytes) + kParameterBytes);
   return time(norm_, share * gradient) + time(adam_, share * adam) +
          time(zero_, all * gradient);
 }
@@ -245,29 +245,29 @@ double EstimateSeconds(const LayoutParts& parts, const OptimizerRates& rates,
     const UnitCost sum = SumOf(parts.cut.stages[i], parts);
     const double time = passed * (sum.forward + sum.backward);
     slowest = std::max(slowest, time);
-    const double share = D(ShareOf({sum.dense, sum.expert}, setup).sum());
-    const double zeroed = is_sharded ? share : D(sum.dense + sum.expert);
+    const double share = Real(ShareOf({sum.dense, sum.expert}, setup).sum());
+    const double zeroed = is_sharded ? share : Real(sum.dense + sum.expert);
     after = std::max(after, ExposedSharing(parts, i, sum, groups) +
                                 rates.Seconds(setup, share, zeroed));
   }
   if (is_sharded) slowest = ShardedMicroBatch(parts, groups);
   double seconds =
-      D(setup.micro_batches()) * slowest * (1 + parts.cut.bubble_share) +
-      after + 1e-9 * D(setup.iteration_host_ns);
+      Real(setup.micro_batches()) * slowest * (1 + parts.cut.bubble_share) +
+      after + 1e-9 * Real(setup.iteration_host_ns);
   if (setup.pipeline > 1) {
     const int64_t apart = StrideOf(setup.order, ViewsOf(setup.sizes()).dense,
                                    RankAxis::kPipeline);
     const double message = groups.Of(CollectiveKind::kSendRecv, {2, apart},
                                      parts.costs.message_bytes);
-    seconds += 2 * D(setup.pipeline - 1) * message;
+    seconds += 2 * Real(setup.pipeline - 1) * message;
   }
   return seconds;
 }
 
 double LeastSeconds(const ShapeCosts& costs, int64_t stages,
                     int64_t micro_batches) {
-  return D(micro_batches) * (costs.total().forward + costs.total().backward) /
-         D(stages);
+  return Real(micro_batches) *
+         (costs.total().forward + costs.total().backward) / Real(stages);
 }
 
 }  // namespace astra

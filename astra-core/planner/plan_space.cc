@@ -53,9 +53,9 @@ PlanSpace DefaultSpace(const PlanJob& job, int64_t domain) {
     space.expert = Powers(job.model.experts->experts, gpus);
   }
   space.pipeline = Pipelines(job.model.layers, gpus);
-  constexpr int64_t kChunks[] = {1, 2, 3, 4, 5, 6, 8};
+  constexpr int64_t kTriedChunks[] = {1, 2, 3, 4, 5, 6, 8};
   space.virtual_stages.clear();
-  for (const int64_t chunks : kChunks) {
+  for (const int64_t chunks : kTriedChunks) {
     if (chunks == 1 || 2 * chunks <= job.model.layers) {
       space.virtual_stages.push_back(chunks);
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/types/span.h"
+#include "astra-core/base/real.h"
 
 namespace astra {
 namespace {
@@ -15,8 +16,6 @@ constexpr std::string_view kUnequal =
     "leave GPUs over: no whole number of replicas";
 constexpr std::string_view kTooLong = "have no room for one whole request";
 constexpr std::string_view kLimits = "miss the limits at every load";
-
-double D(int64_t value) { return static_cast<double>(value); }
 
 // Returns 1, 2, 3, 4, 6, 8, 12 ... up to `most`, and `most`.
 std::vector<int64_t> LevelsUpTo(int64_t most) {
@@ -112,12 +111,12 @@ class Planner {
     plan.shape = shape;
     plan.replicas = replicas;
     plan.load = load;
-    const double ranks = D(replicas * RanksOf(shape));
+    const double ranks = Real(replicas * RanksOf(shape));
     plan.load.rate *= ranks;
     plan.load.in_flight *= ranks;
     plan.load.batch *= ranks;
-    plan.output_per_gpu =
-        plan.load.rate * D(space_.requests.output_tokens) / D(space_.gpus);
+    plan.output_per_gpu = plan.load.rate * Real(space_.requests.output_tokens) /
+                          Real(space_.gpus);
     return plan;
   }
 
@@ -165,7 +164,7 @@ class Planner {
     if (state.most_in_flight() == 0) return LeaveOut(kTooLong);
     std::optional<ServingPlan> best;
     const auto keeps = [&](int64_t batch) {
-      const std::optional<SteadyLoad> load = state.AtBatch(D(batch));
+      const std::optional<SteadyLoad> load = state.AtBatch(Real(batch));
       if (!load) return false;
       const ServingPlan plan = PlanOf(shape, replicas, *load);
       if (!Note(plan)) return false;
@@ -178,8 +177,8 @@ class Planner {
 
   double TransferSeconds(size_t prefill, size_t decode) const {
     return space_.transfer_seconds /
-           D(std::min(GpusOf(prefill) / RanksOf(prefill),
-                      GpusOf(decode) / RanksOf(decode)));
+           Real(std::min(GpusOf(prefill) / RanksOf(prefill),
+                         GpusOf(decode) / RanksOf(decode)));
   }
 
   void AddPools() {
@@ -198,13 +197,13 @@ class Planner {
   std::optional<ServingPlan> PoolPlan(const ServingPlan& pools,
                                       const SteadyState& prompts,
                                       const SteadyLoad& of_decode) const {
-    const double tokens = D(space_.requests.output_tokens - 1);
+    const double tokens = Real(space_.requests.output_tokens - 1);
     ServingPlan plan = PlanOf(pools.shape, pools.replicas, of_decode);
     plan.prefill_shape = pools.prefill_shape;
     plan.prefill_replicas = pools.prefill_replicas;
-    const std::optional<SteadyLoad> of_prompts =
-        prompts.PrefillAtRate(plan.load.rate / D(plan.prefill_replicas *
-                                                 RanksOf(*plan.prefill_shape)));
+    const std::optional<SteadyLoad> of_prompts = prompts.PrefillAtRate(
+        plan.load.rate /
+        Real(plan.prefill_replicas * RanksOf(*plan.prefill_shape)));
     if (!of_prompts) return std::nullopt;
     plan.load.tpot += TransferSeconds(*plan.prefill_shape, plan.shape) / tokens;
     plan.load.ttft = of_prompts->ttft;
@@ -231,7 +230,7 @@ class Planner {
     std::optional<ServingPlan> best;
     LargestBatch(most, [&](int64_t batch) {
       const std::optional<SteadyLoad> load =
-          of_decode.DecodeAtBatch(D(batch), 0);
+          of_decode.DecodeAtBatch(Real(batch), 0);
       if (!load) return false;
       const std::optional<ServingPlan> plan =
           PoolPlan(pools, of_prompts, *load);

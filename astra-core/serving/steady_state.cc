@@ -7,6 +7,7 @@
 
 #include "astra-core/base/check.h"
 #include "astra-core/base/names.h"
+#include "astra-core/base/real.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -35,8 +36,6 @@ const SteadyScheduler* Find(std::string_view name) {
   }
   return nullptr;
 }
-
-double D(int64_t value) { return static_cast<double>(value); }
 
 // Returns `at(value)` between the whole numbers around `value`.
 template <class At>
@@ -88,19 +87,19 @@ SteadyState::SteadyState(const SteadyReplica& replica,
 double SteadyState::Decode(double batch) const {
   return BetweenWhole(batch, [this](int64_t decodes) {
     const double context =
-        D(requests_.prompt_tokens) + D(requests_.output_tokens - 1) / 2;
+        Real(requests_.prompt_tokens) + Real(requests_.output_tokens - 1) / 2;
     return ToSeconds(replica_.cost->TimeOf(
         {.decodes = decodes,
-         .decode_context = std::llround(D(decodes) * context),
+         .decode_context = std::llround(Real(decodes) * context),
          .samples = decodes}));
   });
 }
 
 double SteadyState::MixedOf(int64_t decodes, int64_t prompts) const {
   const double context =
-      D(requests_.prompt_tokens) + D(requests_.output_tokens - 1) / 2;
+      Real(requests_.prompt_tokens) + Real(requests_.output_tokens - 1) / 2;
   StepWork work = {.decodes = decodes,
-                   .decode_context = std::llround(D(decodes) * context),
+                   .decode_context = std::llround(Real(decodes) * context),
                    .samples = decodes + prompts};
   work.chunks.assign(static_cast<size_t>(prompts),
                      {.tokens = requests_.prompt_tokens});
@@ -116,15 +115,15 @@ double SteadyState::Mixed(double batch, double prompts) const {
     });
   }
   const double context =
-      D(requests_.prompt_tokens) + D(requests_.output_tokens - 1) / 2;
-  const int64_t tokens =
-      std::max<int64_t>(1, std::llround(prompts * D(requests_.prompt_tokens)));
+      Real(requests_.prompt_tokens) + Real(requests_.output_tokens - 1) / 2;
+  const int64_t tokens = std::max<int64_t>(
+      1, std::llround(prompts * Real(requests_.prompt_tokens)));
   return BetweenWhole(batch, [&](int64_t decodes) {
     const StepWork work = {
         .chunks = {{.tokens = tokens,
                     .cached = (requests_.prompt_tokens - tokens) / 2}},
         .decodes = decodes,
-        .decode_context = std::llround(D(decodes) * context),
+        .decode_context = std::llround(Real(decodes) * context),
         .samples = decodes};
     return ToSeconds(replica_.cost->TimeOf(work));
   });
@@ -134,21 +133,21 @@ double SteadyState::Mixed(double batch, double prompts) const {
 // busy.
 double SteadyState::QueueOf(double servers, double use) const {
   return std::pow(use, std::sqrt(2 * (servers + 1)) - 1) /
-         (2 * D(replica_.replicas) * servers * (1 - use));
+         (2 * Real(replica_.replicas) * servers * (1 - use));
 }
 
 double SteadyState::Budget(double batch) const {
   const BatchingOptions& options = replica_.options;
   if (prompts_alone_) {
-    return D(std::min(options.chunk_tokens, options.max_batched_tokens));
+    return Real(std::min(options.chunk_tokens, options.max_batched_tokens));
   }
-  return std::max(1.0, D(options.max_batched_tokens) - batch);
+  return std::max(1.0, Real(options.max_batched_tokens) - batch);
 }
 
 SteadyState::PromptSteps SteadyState::PromptStepsOf(double others) const {
   const double batch = 1 + others;
-  const double arrivals = others / D(requests_.output_tokens - 1);
-  const double prompt = D(requests_.prompt_tokens);
+  const double arrivals = others / Real(requests_.output_tokens - 1);
+  const double prompt = Real(requests_.prompt_tokens);
   const double budget = Budget(batch);
   const double beside = prompts_alone_ ? 0 : batch;
   const double load = std::min(1.0, arrivals * prompt / budget);
@@ -175,7 +174,7 @@ SteadyState::PromptSteps SteadyState::PromptStepsOf(double others) const {
 
 double SteadyState::DecodingSeconds(const PromptSteps& steps,
                                     double rate) const {
-  const double tokens = D(requests_.output_tokens - 1);
+  const double tokens = Real(requests_.output_tokens - 1);
   const double behind = rate * steps.steps * steps.step *
                         (1 + QueueOf(steps.most, rate * steps.share_of_one));
   const double own = tokens * steps.decode;
@@ -225,8 +224,8 @@ double SteadyState::TtftOf(double others, const PromptSteps& steps,
 std::optional<SteadyLoad> SteadyState::AtBatch(double batch) const {
   constexpr double kLeastOthers = 1e-6;
   if (most_ == 0) return std::nullopt;
-  const double others = std::max(kLeastOthers, batch / D(ways_) - 1);
-  const double tokens = D(requests_.output_tokens - 1);
+  const double others = std::max(kLeastOthers, batch / Real(ways_) - 1);
+  const double tokens = Real(requests_.output_tokens - 1);
   const PromptSteps steps = PromptStepsOf(others);
   SteadyLoad load;
   load.rate = RateOf(steps, others);
@@ -236,13 +235,13 @@ std::optional<SteadyLoad> SteadyState::AtBatch(double batch) const {
   load.tpot = DecodingSeconds(steps, load.rate) / tokens;
   load.ttft = TtftOf(others, steps, load.rate);
   const double inside = others + load.rate * load.ttft;
-  const double use = inside / D(most_);
+  const double use = inside / Real(most_);
   if (use > kMostUse) return std::nullopt;
   load.ttft +=
-      QueueOf(D(most_), use) * inside / load.rate + replica_.request_seconds;
-  load.in_flight = D(ways_) * (others + load.rate * load.ttft);
-  load.rate *= D(ways_);
-  load.batch = D(ways_) * (1 + others);
+      QueueOf(Real(most_), use) * inside / load.rate + replica_.request_seconds;
+  load.in_flight = Real(ways_) * (others + load.rate * load.ttft);
+  load.rate *= Real(ways_);
+  load.batch = Real(ways_) * (1 + others);
   return load;
 }
 
@@ -251,30 +250,30 @@ std::optional<SteadyLoad> SteadyState::AtRate(double rate) const {
   int64_t low = ways_;
   int64_t high = ways_ * (most_ + 1);
   const auto is_above = [&](int64_t batch) {
-    const std::optional<SteadyLoad> load = AtBatch(D(batch));
+    const std::optional<SteadyLoad> load = AtBatch(Real(batch));
     return !load || load->rate > rate;
   };
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
     (is_above(middle) ? high : low) = middle;
   }
-  const std::optional<SteadyLoad> below = AtBatch(D(low));
-  const std::optional<SteadyLoad> above = AtBatch(D(high));
+  const std::optional<SteadyLoad> below = AtBatch(Real(low));
+  const std::optional<SteadyLoad> above = AtBatch(Real(high));
   if (!below || !above || above->rate < rate) return std::nullopt;
   const double share = (rate - below->rate) / (above->rate - below->rate);
-  std::optional<SteadyLoad> load = AtBatch(D(low) + std::max(0.0, share));
+  std::optional<SteadyLoad> load = AtBatch(Real(low) + std::max(0.0, share));
   if (load) load->rate = rate;
   return load;
 }
 
 // All steps have prompts, which wait for one another.
 SteadyLoad SteadyState::Saturated(double requests) const {
-  const double tokens = D(requests_.output_tokens - 1);
+  const double tokens = Real(requests_.output_tokens - 1);
   double batch = 0;
   double prompts = 0;
   constexpr int kPasses = 8;
   for (int i = 0; i < kPasses; ++i) {
-    prompts = Budget(batch) / D(requests_.prompt_tokens);
+    prompts = Budget(batch) / Real(requests_.prompt_tokens);
     batch = std::min(requests, prompts * tokens);
   }
   SteadyLoad load;
@@ -288,7 +287,7 @@ SteadyLoad SteadyState::Saturated(double requests) const {
 
 // All prompts of a round are computed before any of them decodes.
 SteadyLoad SteadyState::Rounds(double requests) const {
-  const double most = Budget(0) / D(requests_.prompt_tokens);
+  const double most = Budget(0) / Real(requests_.prompt_tokens);
   const double steps = std::max(1.0, requests / most);
   const double step = Prompts(std::min(most, requests));
   // A sequence waits for the steps before its own and then for those behind.
@@ -297,20 +296,20 @@ SteadyLoad SteadyState::Rounds(double requests) const {
   load.batch = requests;
   load.ttft = (steps + own) / 2 * step;
   load.tpot = Decode(requests) +
-              (steps - own) / 2 * step / D(requests_.output_tokens - 1);
+              (steps - own) / 2 * step / Real(requests_.output_tokens - 1);
   return load;
 }
 
 SteadyLoad SteadyState::InStep(double requests) const {
   const double together =
-      std::min(Budget(requests) / D(requests_.prompt_tokens), requests);
+      std::min(Budget(requests) / Real(requests_.prompt_tokens), requests);
   const double steps = together >= 1 ? 1 : std::ceil(1 / together);
   const double group = std::max(1.0, together);
   const double step =
       Mixed(requests - group, together >= 1 ? together : 1 / steps);
   // Steps with prompts of others, for each step of a sequence.
   const double share =
-      (requests - group) * steps / group / D(requests_.output_tokens - 1);
+      (requests - group) * steps / group / Real(requests_.output_tokens - 1);
   if (share > 1) return Saturated(requests);
   const double decode = Decode(requests);
   SteadyLoad load;
@@ -322,22 +321,22 @@ SteadyLoad SteadyState::InStep(double requests) const {
 
 SteadyLoad SteadyState::AtConcurrency(int64_t requests) const {
   ASTRA_CHECK(requests > 0 && most_ > 0, "no request");
-  const double all = std::max(1.0, D(requests) / D(ways_));
-  const double inside = std::min(all, D(most_));
+  const double all = std::max(1.0, Real(requests) / Real(ways_));
+  const double inside = std::min(all, Real(most_));
   SteadyLoad load = prompts_alone_ ? Rounds(inside) : InStep(inside);
-  const double decoding = D(requests_.output_tokens - 1) * load.tpot;
+  const double decoding = Real(requests_.output_tokens - 1) * load.tpot;
   const double rate = inside / (load.ttft + decoding);
   load.ttft += (all - inside) / rate + replica_.request_seconds;
-  load.rate = D(ways_) * all / (load.ttft + decoding);
-  load.batch *= D(ways_);
-  load.in_flight = D(requests);
+  load.rate = Real(ways_) * all / (load.ttft + decoding);
+  load.batch *= Real(ways_);
+  load.in_flight = Real(requests);
   return load;
 }
 
 std::optional<SteadyLoad> SteadyState::PrefillAtRate(double rate) const {
   if (most_ == 0) return std::nullopt;
-  const double own_rate = rate / D(ways_);
-  const double most = Budget(0) / D(requests_.prompt_tokens);
+  const double own_rate = rate / Real(ways_);
+  const double most = Budget(0) / Real(requests_.prompt_tokens);
   SteadyLoad load;
   load.rate = rate;
   if (most < 2) {
@@ -366,15 +365,16 @@ std::optional<SteadyLoad> SteadyState::PrefillAtRate(double rate) const {
 
 std::optional<SteadyLoad> SteadyState::DecodeAtBatch(
     double batch, double transfer_seconds) const {
-  const double share = batch / D(ways_);
+  const double share = batch / Real(ways_);
   const double others = std::max(1e-6, share - 1);
-  if (most_ == 0 || others > kMostUse * D(most_)) return std::nullopt;
-  const double tokens = D(requests_.output_tokens - 1);
+  if (most_ == 0 || others > kMostUse * Real(most_)) return std::nullopt;
+  const double tokens = Real(requests_.output_tokens - 1);
   const double step = Decode(1 + others);
   SteadyLoad load;
-  load.batch = (1 + others) * D(ways_);
-  load.rate = others / (tokens * step) * D(ways_);
-  const double wait = QueueOf(D(most_), others / D(most_)) * tokens * step;
+  load.batch = (1 + others) * Real(ways_);
+  load.rate = others / (tokens * step) * Real(ways_);
+  const double wait =
+      QueueOf(Real(most_), others / Real(most_)) * tokens * step;
   const double is_busy = 1 - std::exp(-others);
   load.tpot = step + (transfer_seconds + wait + is_busy * step / 2) / tokens;
   load.in_flight = load.rate * tokens * load.tpot;

@@ -5,13 +5,12 @@
 #include <cmath>
 
 #include "astra-core/base/check.h"
+#include "astra-core/base/real.h"
 
 namespace astra {
 namespace {
 
 constexpr double kSecondsPerUs = 1e-6;
-
-double D(int64_t value) { return static_cast<double>(value); }
 
 // Whole numbers, 2^bits of them in each octave, and all of those below.
 class Grid {
@@ -55,14 +54,14 @@ template <class At, class Share>
 StepSeconds OnGrid(const Grid& grid, double value, At at, Share share) {
   const size_t point = grid.Below(static_cast<int64_t>(value));
   const int64_t lower = grid.At(point);
-  if (D(lower) == value) return at(point);
+  if (Real(lower) == value) return at(point);
   return Between(at(point), at(point + 1), share(lower, grid.At(point + 1)));
 }
 
 template <class At>
 StepSeconds OnGrid(const Grid& grid, double value, At at) {
   return OnGrid(grid, value, at, [value](int64_t lower, int64_t upper) {
-    return (value - D(lower)) / D(upper - lower);
+    return (value - Real(lower)) / Real(upper - lower);
   });
 }
 
@@ -83,12 +82,12 @@ EqualParts EqualPartsOf(const StepWork& work) {
   double pairs = 0;
   for (const PromptChunk& chunk : work.chunks) {
     ++equal.parts;
-    equal.tokens += D(chunk.tokens);
-    pairs += Pairs(D(chunk.tokens), D(chunk.cached));
+    equal.tokens += Real(chunk.tokens);
+    pairs += Pairs(Real(chunk.tokens), Real(chunk.cached));
   }
   if (equal.parts == 0) return equal;
   const double sum = equal.tokens;
-  equal.tokens /= D(equal.parts);
+  equal.tokens /= Real(equal.parts);
   equal.cached = std::max(0.0, pairs / sum - (equal.tokens + 1) / 2);
   return equal;
 }
@@ -129,7 +128,7 @@ StepParts StepTimes::PartsOf(absl::Span<const StepWork> ranks) {
     sequences = std::max(sequences, SequencesOf(work));
   }
   if (prices_.has_attention_ranks()) {
-    gpu += ExpertsAt(D(use.all_tokens) / static_cast<double>(ranks.size()),
+    gpu += ExpertsAt(Real(use.all_tokens) / static_cast<double>(ranks.size()),
                      use.in_graph);
   }
   return WithHost(sequences, use, gpu);
@@ -157,7 +156,7 @@ StepParts StepTimes::DirectPartsOf(const StepWork& work) {
                            std::llround(equal.cached));
   }
   if (work.decodes > 0) {
-    const double context = D(work.decode_context) / D(work.decodes);
+    const double context = Real(work.decode_context) / Real(work.decodes);
     gpu += prices_.Decode(work.decodes,
                           std::max<int64_t>(1, std::llround(context)),
                           1 + work.draft_tokens / work.decodes);
@@ -200,7 +199,7 @@ StepParts StepTimes::WithHost(int64_t sequences, const GraphUse& use,
 }
 
 StepSeconds StepTimes::SharedAt(int64_t tokens, bool in_graph) {
-  return OnGrid(kFine, D(tokens), [&](size_t point) {
+  return OnGrid(kFine, Real(tokens), [&](size_t point) {
     return Entry(shared_[in_graph ? 1 : 0], point,
                  [&] { return prices_.Shared(kFine.At(point), in_graph); });
   });
@@ -214,7 +213,7 @@ StepSeconds StepTimes::ExpertsAt(double tokens, bool in_graph) {
 }
 
 StepSeconds StepTimes::SampleAt(int64_t sequences, bool in_graph) {
-  return OnGrid(kFine, D(sequences), [&](size_t point) {
+  return OnGrid(kFine, Real(sequences), [&](size_t point) {
     return Entry(sample_[in_graph ? 1 : 0], point,
                  [&] { return prices_.Sample(kFine.At(point), in_graph); });
   });
@@ -222,19 +221,19 @@ StepSeconds StepTimes::SampleAt(int64_t sequences, bool in_graph) {
 
 StepSeconds StepTimes::DecodeAt(const StepWork& work) {
   const double context =
-      std::max(1.0, D(work.decode_context) / D(work.decodes));
+      std::max(1.0, Real(work.decode_context) / Real(work.decodes));
   const int64_t fewest = 1 + work.draft_tokens / work.decodes;
   const int64_t others = work.draft_tokens % work.decodes;
   StepSeconds price = DecodePlane(work.decodes, context, fewest);
   if (others == 0) return price;
   return Between(price, DecodePlane(work.decodes, context, fewest + 1),
-                 D(others) / D(work.decodes));
+                 Real(others) / Real(work.decodes));
 }
 
 StepSeconds StepTimes::DecodePlane(int64_t batch, double context,
                                    int64_t queries) {
   std::vector<Line>& plane = decode_[queries];
-  return OnGrid(kCoarse, D(batch), [&](size_t of_batch) {
+  return OnGrid(kCoarse, Real(batch), [&](size_t of_batch) {
     if (of_batch >= plane.size()) plane.resize(of_batch + 1);
     return OnGrid(kCoarse, context, [&](size_t point) {
       return Entry(plane[of_batch], point, [&] {
@@ -245,7 +244,7 @@ StepSeconds StepTimes::DecodePlane(int64_t batch, double context,
 }
 
 StepSeconds StepTimes::PrefillAt(int64_t parts, double tokens, double cached) {
-  return OnGrid(kParts, D(parts), [&](size_t point) {
+  return OnGrid(kParts, Real(parts), [&](size_t point) {
     return PrefillPlane(kParts.At(point), tokens, cached);
   });
 }
@@ -264,9 +263,9 @@ StepSeconds StepTimes::PrefillPlane(int64_t parts, double tokens,
           });
         },
         [&](int64_t lower, int64_t upper) {
-          const double least = Pairs(D(lower), D(past));
-          return (Pairs(tokens, D(past)) - least) /
-                 (Pairs(D(upper), D(past)) - least);
+          const double least = Pairs(Real(lower), Real(past));
+          return (Pairs(tokens, Real(past)) - least) /
+                 (Pairs(Real(upper), Real(past)) - least);
         });
   });
 }

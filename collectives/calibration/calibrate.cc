@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "astra-core/base/check.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "collectives/calibration/calibrated_constants.h"
 #include "fmt/core.h"
 
@@ -315,7 +316,6 @@ void RestoreRampSizes(SystemSpec old, SystemSpec* system) {
 }
 
 double ErrorPercentOf(const Prediction& prediction) {
-  constexpr double kPercent = 100;
   return kPercent * std::expm1(prediction.log_error);
 }
 

@@ -152,7 +152,7 @@ absl::Status ReadLine(std::string_view line, InspectorLog* log) {
   return document.status();
 }
 
-std::string_view Trimmed(std::string_view text) {
+std::string_view WithoutLastBlanks(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r";
   const size_t end = text.find_last_not_of(kSpace);
   return end == std::string_view::npos ? "" : text.substr(0, end + 1);
@@ -178,7 +178,7 @@ absl::StatusOr<InspectorLog> ParseInspectorLog(std::string_view file,
   size_t number = 1;
   for (; !contents.empty(); ++number) {
     const size_t end = std::min(contents.find('\n'), contents.size());
-    const std::string_view line = Trimmed(contents.substr(0, end));
+    const std::string_view line = WithoutLastBlanks(contents.substr(0, end));
     contents.remove_prefix(std::min(end + 1, contents.size()));
     if (line.empty()) continue;
     if (log.records.size() == kMaxInspectorRecords) {

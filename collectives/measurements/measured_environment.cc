@@ -1,12 +1,12 @@
 #include "collectives/measurements/measured_environment.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstddef>
 #include <limits>
 
 #include "astra-core/base/names.h"
+#include "collectives/measurements/digits.h"
 
 namespace astra {
 namespace {
@@ -24,8 +24,6 @@ constexpr std::string_view kClauseEnds = ",;:()";
 
 // The words of a clause.
 using Clause = std::vector<std::string>;
-
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
 bool IsIn(std::string_view set, char c) {
   return set.find(c) != std::string_view::npos;

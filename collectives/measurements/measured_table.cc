@@ -31,10 +31,10 @@ constexpr std::string_view kAllColumns[] = {
 };
 
 std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const size_t begin = text.find_first_not_of(kSpace);
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const size_t begin = text.find_first_not_of(kBlanks);
   if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 // Returns the grade in notes: 'A' for "q=A; quiet box".

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "collectives/measurements/digits.h"
+
 namespace astra {
 namespace {
 
@@ -69,7 +71,6 @@ struct RateWord {
 constexpr RateWord kRates[] = {
     {"fdr", 56}, {"edr", 100}, {"hdr", 200}, {"ndr", 400}, {"xdr", 800}};
 
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)); }
 
 bool StartsWith(std::string_view text, std::string_view prefix) {

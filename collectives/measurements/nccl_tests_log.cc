@@ -1,7 +1,6 @@
 #include "collectives/measurements/nccl_tests_log.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/text_reader.h"
+#include "collectives/measurements/digits.h"
 #include "collectives/measurements/measured_environment.h"
 #include "collectives/measurements/measured_terms.h"
 #include "fmt/core.h"
@@ -24,8 +24,6 @@ constexpr std::string_view kUsualColumns[] = {
     "size",  "count",  "type", "redop", "root",  "time",   "algbw",
     "busbw", "#wrong", "time", "algbw", "busbw", "#wrong",
 };
-
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
 bool IsWhole(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), IsDigit);

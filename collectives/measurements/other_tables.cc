@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "collectives/measurements/digits.h"
 #include "collectives/measurements/measured_terms.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/core.h"
@@ -31,8 +32,6 @@ std::string UpperCase(std::string_view text) {
                  [](unsigned char c) { return std::toupper(c); });
   return upper;
 }
-
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
 // Finds the one column such as "time_stats.all_reduce.median".
 std::optional<size_t> MedianColumn(const CsvReader& csv) {

@@ -41,7 +41,6 @@ FlowSizes FlowSizes::All(Bytes bytes) {
 
 absl::StatusOr<FlowSizes> FlowSizes::Parse(std::string_view file,
                                            std::string_view contents) {
-  constexpr double kPercent = 100;
   TextReader reader(file, contents);
   std::vector<Point> points;
   double percent = 0;

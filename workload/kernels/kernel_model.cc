@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "astra-core/base/real.h"
 #include "workload/operators/microseconds.h"
 
 namespace astra {
@@ -35,19 +36,17 @@ OperatorKernel CallOf(std::string_view family, std::vector<std::string> words,
   return kernel;
 }
 
-double D(int64_t value) { return static_cast<double>(value); }
-
 OperatorKernel KernelOfExperts(const Gemm& gemm, bool is_up,
                                Precision precision) {
   constexpr int64_t kManyExperts = 64;
   const double topk =
-      std::min(gemm.groups >= kManyExperts ? 8.0 : 2.0, D(gemm.groups));
-  const double hidden = D(is_up ? gemm.k : gemm.n);
-  const double inter = is_up ? D(gemm.n) / 2 : D(gemm.k);
+      std::min(gemm.groups >= kManyExperts ? 8.0 : 2.0, Real(gemm.groups));
+  const double hidden = Real(is_up ? gemm.k : gemm.n);
+  const double inter = is_up ? Real(gemm.n) / 2 : Real(gemm.k);
   OperatorKernel kernel =
       CallOf("moe", {WordOf(precision)},
-             {hidden, inter, topk, D(gemm.groups), 1, 1, kGatedMatrices},
-             {0, std::max(1.0, D(gemm.groups * gemm.m) / topk)});
+             {hidden, inter, topk, Real(gemm.groups), 1, 1, kGatedMatrices},
+             {0, std::max(1.0, Real(gemm.groups * gemm.m) / topk)});
   kernel.is_part = true;
   return kernel;
 }
@@ -57,15 +56,15 @@ std::optional<OperatorKernel> KernelOf(const Gemm& gemm, const Operator& op) {
     return KernelOfExperts(gemm, op.name == "experts_up", op.precision);
   }
   if (gemm.groups == 1) {
-    return CallOf("gemm", {WordOf(op.precision)}, {D(gemm.n), D(gemm.k)},
-                  {D(gemm.m)});
+    return CallOf("gemm", {WordOf(op.precision)}, {Real(gemm.n), Real(gemm.k)},
+                  {Real(gemm.m)});
   }
   const bool is_pre = gemm.k == kMlaValueDim && gemm.n == kMlaLatent;
   const bool is_post = gemm.k == kMlaLatent && gemm.n == kMlaValueDim;
   if (!is_pre && !is_post) return std::nullopt;
   return CallOf("mla_bmm",
                 {is_pre ? "mla_gen_pre" : "mla_gen_post", WordOf(op.precision)},
-                {D(gemm.groups)}, {D(gemm.m)});
+                {Real(gemm.groups)}, {Real(gemm.m)});
 }
 
 std::optional<OperatorKernel> KernelOf(const Attention& a,
@@ -74,23 +73,23 @@ std::optional<OperatorKernel> KernelOf(const Attention& a,
   const bool decodes = a.queries == 1;
   if (a.values_in_keys) {
     if (!decodes || a.qk_dim != kMlaCachedDim) return std::nullopt;
-    return CallOf("generation_mla", {"bfloat16"}, {D(a.heads)},
-                  {D(a.batch), D(a.keys - 1)});
+    return CallOf("generation_mla", {"bfloat16"}, {Real(a.heads)},
+                  {Real(a.batch), Real(a.keys - 1)});
   }
-  const double past = D(a.keys - a.queries);
+  const double past = Real(a.keys - a.queries);
   if (a.qk_dim == kMlaKeyDim && a.v_dim == kMlaValueDim && !decodes) {
-    return CallOf("context_mla", {"bfloat16"}, {D(a.heads)},
-                  {D(a.batch), D(a.queries)}, past);
+    return CallOf("context_mla", {"bfloat16"}, {Real(a.heads)},
+                  {Real(a.batch), Real(a.queries)}, past);
   }
   if (a.qk_dim != a.v_dim) return std::nullopt;
-  const KernelSizes sizes = {D(a.heads), D(a.kv_heads), D(a.qk_dim),
-                             D(a.window)};
+  const KernelSizes sizes = {Real(a.heads), Real(a.kv_heads), Real(a.qk_dim),
+                             Real(a.window)};
   if (decodes) {
     return CallOf("generation_attention", {"bfloat16"}, sizes,
-                  {D(a.batch), D(a.keys - 1)});
+                  {Real(a.batch), Real(a.keys - 1)});
   }
   return CallOf("context_attention", {"bfloat16", "bfloat16"}, sizes,
-                {D(a.batch), D(a.queries)}, past);
+                {Real(a.batch), Real(a.queries)}, past);
 }
 
 std::optional<OperatorKernel> KernelOf(const DeltaRule& /*rule*/,
@@ -108,7 +107,7 @@ std::optional<OperatorKernel> KernelOf(const Stream& stream,
   constexpr double kBytes = 3;
   constexpr double kRow = 4096;
   return CallOf("scale_matrix", {"fp8"}, {kRow},
-                {D(stream.bytes) / kBytes / kRow});
+                {Real(stream.bytes) / kBytes / kRow});
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ namespace {
 constexpr int64_t kMaxSize = int64_t{1} << 32;
 
 // Reads the keys of AICB's DeepSeek file.
-class Reader {
+class AicbReader {
  public:
-  Reader(YamlFields& fields, ModelSpec model)
+  AicbReader(YamlFields& fields, ModelSpec model)
       : fields_(fields), model_(std::move(model)) {}
 
   ModelSpec Read() {
@@ -90,7 +90,7 @@ absl::StatusOr<ModelSpec> ReadAicbConfig(const std::string& path,
         "{}: d_kv_c describes latent attention, which {} does not have", path,
         base.name));
   }
-  Reader reader(fields, base);
+  AicbReader reader(fields, base);
   ModelSpec model = reader.Read();
   ASTRA_RETURN_IF_ERROR(document.status());
   reader.WarnOfOthers(path, warnings);

@@ -26,9 +26,9 @@ constexpr std::array<std::string_view, 3> kPositions = {"rotary", "learned",
 constexpr std::array<std::string_view, 2> kNorms = {"rms", "layer"};
 
 // Reads fields from a YAML mapping.
-class Reader : public FieldVisitor {
+class ModelReader : public FieldVisitor {
  public:
-  explicit Reader(YamlFields& fields) : fields_(fields) {}
+  explicit ModelReader(YamlFields& fields) : fields_(fields) {}
 
   void Size(std::string_view key, int64_t& value) {
     value = fields_.Integer(key);
@@ -144,7 +144,7 @@ void Visit(Visitor& visitor, ModelShape& model) {
 
 template <class Part>
 Part ReadPart(YamlFields& fields, Part part = {}) {
-  Reader reader(fields);
+  ModelReader reader(fields);
   Visit(reader, part);
   fields.Close();
   return part;
@@ -231,7 +231,7 @@ absl::StatusOr<ModelSpec> ParseModel(std::string_view file,
   model.aliases = root.Texts("aliases");
   model.sources = root.Texts("source");
   ReadPublishedCount(root, model);
-  Reader reader(root);
+  ModelReader reader(root);
   Visit(reader, model);
   ReadAttention(root, model);
   ReadOtherAttention(root, model);

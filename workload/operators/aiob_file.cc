@@ -26,9 +26,9 @@ constexpr Key kKeys[] = {{"time_gpu_max", &AiobSection::max},
                          {"time_gpu_min", &AiobSection::min},
                          {"time_gpu_avg", &AiobSection::average}};
 
-class Parser {
+class AiobParser {
  public:
-  Parser(std::string_view file, std::string_view contents)
+  AiobParser(std::string_view file, std::string_view contents)
       : reader_(file, contents) {}
 
   absl::StatusOr<AiobFile> Parse() {
@@ -161,7 +161,7 @@ const AiobSection* AiobFile::Find(std::string_view name) const {
 
 absl::StatusOr<AiobFile> ParseAiob(std::string_view file,
                                    std::string_view contents) {
-  return Parser(file, contents).Parse();
+  return AiobParser(file, contents).Parse();
 }
 
 absl::StatusOr<AiobFile> ReadAiob(const std::string& path) {

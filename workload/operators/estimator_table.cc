@@ -133,10 +133,10 @@ const Known* FindKnown(std::string_view in_file) {
   return nullptr;
 }
 
-class Parser {
+class EstimatorParser {
  public:
-  Parser(std::string_view file, std::string_view contents, std::string_view gpu,
-         const Known& known, Precision precision)
+  EstimatorParser(std::string_view file, std::string_view contents,
+                  std::string_view gpu, const Known& known, Precision precision)
       : csv_(file, contents), known_(known) {
     model_.gpu = gpu;
     model_.name = known.name;
@@ -275,7 +275,7 @@ absl::StatusOr<std::vector<OperatorSample>> ParseEstimatorTable(
         fmt::format("{}: operator {} is not used", file, Quoted(name->op)));
     return std::vector<OperatorSample>();
   }
-  Parser parser(file, contents, gpu, *known, *precision);
+  EstimatorParser parser(file, contents, gpu, *known, *precision);
   ASTRA_RETURN_IF_ERROR(parser.Parse());
   if (parser.HasFalseBackward()) {
     warnings->push_back(

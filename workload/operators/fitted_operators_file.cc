@@ -30,9 +30,9 @@ constexpr std::string_view kLeafWord = "leaf";
 constexpr size_t kShapeOfStreams = 3;
 constexpr int64_t kMaxNodes = 10'000'000;  // Nodes of all trees of a file.
 
-class Parser {
+class FittedParser {
  public:
-  Parser(std::string_view file, std::string_view contents)
+  FittedParser(std::string_view file, std::string_view contents)
       : reader_(file, contents) {
     Next();
   }
@@ -318,7 +318,7 @@ std::string FormatFittedOperators(const FittedOperators& operators) {
 
 absl::StatusOr<FittedOperators> ParseFittedOperators(
     std::string_view file, std::string_view contents) {
-  return Parser(file, contents).Parse();
+  return FittedParser(file, contents).Parse();
 }
 
 }  // namespace astra

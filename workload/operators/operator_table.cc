@@ -79,9 +79,9 @@ bool Has(const Kind& kind, Column column) {
   return false;
 }
 
-class Parser {
+class OperatorTableParser {
  public:
-  Parser(std::string_view file, std::string_view contents)
+  OperatorTableParser(std::string_view file, std::string_view contents)
       : csv_(file, contents) {}
 
   absl::StatusOr<OperatorSamples> Parse() {
@@ -272,7 +272,7 @@ class RowWriter {
 
 absl::StatusOr<OperatorSamples> ParseOperatorTable(std::string_view file,
                                                    std::string_view contents) {
-  return Parser(file, contents).Parse();
+  return OperatorTableParser(file, contents).Parse();
 }
 
 std::string FormatOperatorTable(absl::Span<const OperatorSample> samples) {

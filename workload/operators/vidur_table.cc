@@ -96,9 +96,10 @@ std::string NameOf(const Timed& timed, const Row& row) {
   return is_plain ? "gelu" : std::string(timed.name);
 }
 
-class Parser {
+class VidurParser {
  public:
-  Parser(std::string_view file, std::string_view contents, std::string_view gpu)
+  VidurParser(std::string_view file, std::string_view contents,
+              std::string_view gpu)
       : csv_(file, contents),
         gpu_(gpu),
         source_(fmt::format("Vidur profile {}", file)) {}
@@ -211,7 +212,7 @@ bool IsVidurTable(const CsvReader& csv) {
 absl::StatusOr<std::vector<OperatorSample>> ParseVidurTable(
     std::string_view file, std::string_view contents, std::string_view gpu,
     Warnings* warnings) {
-  return Parser(file, contents, gpu).Parse(warnings);
+  return VidurParser(file, contents, gpu).Parse(warnings);
 }
 
 }  // namespace astra

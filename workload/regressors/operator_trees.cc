@@ -7,13 +7,12 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "fmt/core.h"
 #include "workload/regressors/training_set.h"
 
 namespace astra {
 namespace {
-
-constexpr double kPercent = 100;
 
 // A run of samples of one class.
 using ClassSamples = absl::Span<const OperatorSample>;

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "fmt/core.h"
 #include "nlohmann/json.hpp"
 
@@ -216,7 +217,6 @@ absl::StatusOr<HeldOutErrors> CrossValidate(const TrainingSet& samples,
     for (size_t i = fold; i < order.size(); i += folds) {
       ASTRA_ASSIGN_OR_RETURN(const double time,
                              model.PredictUs(samples.sample(order[i])));
-      constexpr double kPercent = 100;
       errors.push_back(kPercent *
                        std::abs(time / samples.times_us[order[i]] - 1));
     }

@@ -11,6 +11,7 @@
 #include "astra-core/base/append_format.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/units.h"
 #include "astra-core/planner/internevo/evo_profile_maker.h"
 #include "collectives/measurements/svg_plot.h"
 #include "fmt/core.h"
@@ -21,7 +22,6 @@ namespace {
 constexpr double kMicro = 1e-6;
 constexpr double kGiga = 1e9;
 constexpr double kTera = 1e12;
-constexpr double kPercent = 100;
 
 double UnitOf(std::string_view unit) { return unit == "GB/s" ? kGiga : kTera; }
 

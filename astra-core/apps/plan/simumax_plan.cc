@@ -25,8 +25,6 @@
 namespace astra {
 namespace {
 
-constexpr double kPercent = 100;
-
 absl::StatusOr<SimumaxPaths> ReadPaths(const std::string& value) {
   const std::vector<std::string> paths = absl::StrSplit(value, ',');
   constexpr size_t kFiles = 3;

@@ -9,6 +9,7 @@
 
 #include "astra-core/apps/serving/serving_report.h"
 #include "astra-core/base/append_format.h"
+#include "astra-core/base/units.h"
 #include "astra-core/pages/bar_chart.h"
 #include "astra-core/pages/html.h"
 #include "astra-core/pages/line_chart.h"
@@ -143,7 +144,6 @@ std::string SeriesChart(
 
 std::string TimeSection(absl::Span<const LoadBin> bins, Page& page) {
   if (bins.empty()) return "";
-  constexpr double kPercent = 100;
   std::string html = HtmlNote(
       "Means over all replicas in equal spans of time, each with the time at "
       "which it begins.");

@@ -29,7 +29,7 @@ TimePs Now() {
   return TimePs(time.tv_sec * 1'000'000'000'000 + time.tv_nsec * 1'000);
 }
 
-absl::Status SystemError(std::string_view what) {
+absl::Status CallFailed(std::string_view what) {
   return absl::UnavailableError(fmt::format("{}: {}", what, strerror(errno)));
 }
 
@@ -38,7 +38,7 @@ absl::Status Watch(int epoll, int descriptor, uint32_t tag) {
   event.events = EPOLLIN;
   event.data.u32 = tag;
   if (epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) < 0) {
-    return SystemError("epoll_ctl");
+    return CallFailed("epoll_ctl");
   }
   return absl::OkStatus();
 }
@@ -64,7 +64,7 @@ absl::StatusOr<Wire> Wire::Create(const Topology& topology,
 
 absl::Status Wire::Run(absl::Span<const int> stops) {
   const FileDescriptor epoll(epoll_create1(EPOLL_CLOEXEC));
-  if (epoll.number() < 0) return SystemError("epoll_create1");
+  if (epoll.number() < 0) return CallFailed("epoll_create1");
   for (const int stop : stops) {
     ASTRA_RETURN_IF_ERROR(Watch(epoll.number(), stop, kStop));
   }
@@ -82,7 +82,7 @@ absl::Status Wire::Run(absl::Span<const int> stops) {
     const int count =
         epoll_wait(epoll.number(), ready.data(), static_cast<int>(ready.size()),
                    sleeps ? -1 : 0);
-    if (count < 0 && errno != EINTR) return SystemError("epoll_wait");
+    if (count < 0 && errno != EINTR) return CallFailed("epoll_wait");
     if (sleeps) last_traffic = Now();
     for (int i = 0; i < count; ++i) {
       const uint32_t tag = ready[static_cast<size_t>(i)].data.u32;

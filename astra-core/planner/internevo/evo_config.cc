@@ -19,7 +19,6 @@ constexpr int64_t kMostHidden = int64_t{1} << 17;
 constexpr int64_t kMostLayers = 10'000;
 constexpr int64_t kMostVocabulary = int64_t{1} << 27;
 constexpr int64_t kMostMicroBatches = int64_t{1} << 24;
-constexpr int64_t kMostRanks = int64_t{1} << 24;
 constexpr double kMostRatio = 1e9;
 constexpr int64_t kMostFfn = int64_t{1} << 24;
 
@@ -204,12 +203,12 @@ class Reader {
     const YamlValue* value = parallel.Value(key);
     if (value == nullptr) return otherwise;
     if (value->kind == YamlValue::Kind::kScalar) {
-      return parallel.Integer(key, least, kMostRanks);
+      return parallel.Integer(key, least, kMostEvoRanks);
     }
     keys.emplace_back("size");
     Section part = Open(parallel, key, std::move(keys));
     part.WarnOfOthers(file_, warnings_);
-    return part.fields().IntegerOr("size", otherwise, least, kMostRanks);
+    return part.fields().IntegerOr("size", otherwise, least, kMostEvoRanks);
   }
 
   void ReadParallel(YamlFields& root) {
@@ -217,7 +216,7 @@ class Reader {
         Open(root, "parallel", {"zero1", "tensor", "pipeline", "weight"});
     YamlFields& fields = parallel.fields();
     EvoLayout& layout = config_.layout;
-    layout.zero = ReadPart(fields, "zero1", {"fsdp"}, -kMostRanks, -1);
+    layout.zero = ReadPart(fields, "zero1", {"fsdp"}, -kMostEvoRanks, -1);
     layout.sequence = ReadPart(fields, "tensor", {"mode"}, 1, 1);
     layout.pipeline = ReadPart(fields, "pipeline", {}, 1, 1);
     layout.weight = ReadPart(fields, "weight", {}, 1, 1);

@@ -1,11 +1,11 @@
 // One way in which InternEvo trains a model: its mode of sequence parallelism,
 // the sizes of its groups, its micro-batches and what it recomputes.
 //
-//   msp  tensor parallelism with split sequences between the products
-//   (Megatron) fsp  the same, with inputs that are gathered again in the
-//   backward pass isp  whole weights, gathered from a weight-parallel group
-//   block by block;
-//        sequences are split, and attention exchanges heads (all-to-all)
+// - msp (Megatron): tensor parallelism with split sequences between the
+//   products;
+// - fsp: the same, with inputs that are gathered again in the backward pass;
+// - isp: whole weights, gathered from a weight-parallel group block by block;
+//   sequences are split, and attention exchanges heads (all-to-all).
 //
 // Ranks of a sequence-parallel group are neighbours, and so are those of a
 // weight-parallel group; then come replicas, and pipeline stages last:
@@ -29,6 +29,9 @@
 #include <string_view>
 
 namespace astra {
+
+// More ranks than any file may name.
+inline constexpr int64_t kMostEvoRanks = int64_t{1} << 24;
 
 enum class EvoMode : uint8_t { kMsp, kFsp, kIsp };
 inline constexpr EvoMode kEvoModes[] = {EvoMode::kMsp, EvoMode::kFsp,

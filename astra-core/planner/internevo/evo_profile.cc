@@ -9,6 +9,7 @@
 #include "astra-core/base/csv_reader.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/planner/internevo/evo_layout.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -189,7 +190,6 @@ absl::StatusOr<std::map<EvoKey, EvoCurve>> ReadEvoCollectives(
   const size_t inter = csv.Column("inter");
   const size_t bytes = csv.Column("bytes");
   const size_t time = csv.Column("time_us");
-  constexpr int64_t kMostRanks = int64_t{1} << 24;
   constexpr int64_t kMostBytes = int64_t{1} << 50;
   std::map<EvoKey, std::vector<EvoPoint>> points;
   while (csv.NextRow()) {
@@ -200,8 +200,8 @@ absl::StatusOr<std::map<EvoKey, EvoCurve>> ReadEvoCollectives(
       csv.Fail(csv.cell(op), UnknownName("op", name, kEvoOpNames));
       break;
     }
-    const EvoGroup group = {csv.Integer(intra, 1, kMostRanks),
-                            csv.Integer(inter, 1, kMostRanks)};
+    const EvoGroup group = {csv.Integer(intra, 1, kMostEvoRanks),
+                            csv.Integer(inter, 1, kMostEvoRanks)};
     const double size = static_cast<double>(csv.Integer(bytes, 1, kMostBytes));
     const double us = csv.Number(time, kLeastUs, kMostUs);
     if (group.size() == 1) {

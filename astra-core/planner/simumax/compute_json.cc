@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "astra-core/base/units.h"
 #include "astra-core/planner/simumax/result_parts.h"
 #include "fmt/core.h"
 #include "nlohmann/json.hpp"
@@ -162,7 +163,6 @@ Json ParametersJson(const SimumaxResult& result) {
                                           static_cast<double>(model.experts)
                                     : 1;
   const double active = dense + share * experts;
-  constexpr double kPercent = 100;
   return {{"dense", Billions(dense)},
           {"moe", Billions(experts)},
           {"all", Billions(dense + experts)},

@@ -13,8 +13,6 @@
 namespace astra {
 namespace {
 
-constexpr double kValueBytes = 2;
-
 // The kernels of an operator that is bound by memory, as shares of the bytes
 // that this program counts for it; 0: no kernel.
 struct StreamRule {
@@ -150,7 +148,7 @@ SimumaxCost SimumaxModuleCosts::OfSingle(const Operator& op, const Gemm& gemm,
         batch, gemm.m * gathered / batch, gemm.k, gemm.n,
         place.is_forward() ? "TN" : "NN");
   }
-  const double narrow = IsCast(op.precision) ? 1 : kValueBytes;
+  const double narrow = IsCast(op.precision) ? 1.0 : kValueBytes;
   const auto m = static_cast<double>(gemm.m);
   const auto n = static_cast<double>(gemm.n);
   const auto k = static_cast<double>(gemm.k);
@@ -195,7 +193,7 @@ SimumaxCost SimumaxModuleCosts::OfGroup(const Operator& op, const Gemm& gemm,
       gemm.groups, tokens, outputs, inputs, is_cast ? "fp8" : "bf16",
       GradientType(strategy_),
       is_weight ? kWeight : (place.is_forward() ? kForward : kInput));
-  const double narrow = is_cast ? 1 : kValueBytes;
+  const double narrow = is_cast ? 1.0 : kValueBytes;
   const auto groups = static_cast<double>(gemm.groups);
   const auto m = static_cast<double>(tokens);
   const auto n = static_cast<double>(outputs);

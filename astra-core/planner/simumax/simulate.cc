@@ -19,8 +19,6 @@
 namespace astra {
 namespace {
 
-constexpr double kValueBytes = 2;
-
 // Times nothing: the program is there for its memory.
 class NoTimes : public ComputeModel {
  public:

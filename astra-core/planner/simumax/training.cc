@@ -21,8 +21,6 @@
 namespace astra {
 namespace {
 
-constexpr int64_t kValueBytes = 2;
-
 AnyAttention AttentionOf(const SimumaxModel& model) {
   if (!model.is_latent) {
     FullAttention attention;
