@@ -47,6 +47,7 @@ absl::Status Check(const NcclOptions& options, const SystemSpec& system) {
         "kernels of its own",
         options.engine->name));
   }
+  ASTRA_RETURN_IF_ERROR(CheckVersion(options));
   if (options.collnet && !system.sharp) {
     return absl::InvalidArgumentError(fmt::format(
         "NCCL_COLLNET_ENABLE=1 has no effect: the fabric of {} does not reduce "

@@ -114,8 +114,8 @@ class CollectiveTimes {
   // open follow the transport; see Transport::nccl. `system` and `routes` must
   // outlive the object.
   //
-  // Errors: those of HardwareOf; InvalidArgument for options that contradict
-  // one another or have no effect on the system.
+  // Errors: those of HardwareOf and CheckVersion; InvalidArgument for options
+  // that contradict one another or have no effect on the system.
   static absl::StatusOr<CollectiveTimes> Create(
       CollectiveKind kind, std::vector<std::vector<RankId>> groups,
       const SystemSpec& system, const NcclOptions& asked, Routes& routes);

@@ -27,6 +27,33 @@ constexpr Function kFunctions[] = {
     {"allreduce", CollectiveKind::kAllReduce},
 };
 
+// What NCCL got after its first release, with the version that brought it.
+//
+// Source: NCCL's release notes. ParseNcclVersion takes no version before 2.18,
+// so only the last ones can be missing.
+struct Feature {
+  std::string_view name;
+  NcclVersion first;
+  std::optional<NcclAlgorithm> algorithm;  // None: it is no algorithm.
+};
+constexpr Feature kFeatures[] = {
+    {"algorithm Tree", {2, 4}, NcclAlgorithm::kTree},
+    {"algorithm CollNetDirect", {2, 14}, NcclAlgorithm::kCollnetDirect},
+    {"algorithm CollNetChain", {2, 14}, NcclAlgorithm::kCollnetChain},
+    {"algorithm NVLS", {2, 17}, NcclAlgorithm::kNvls},
+    {"algorithm NVLSTree", {2, 18}, NcclAlgorithm::kNvlsTree},
+    {"algorithm PAT", {2, 23}, NcclAlgorithm::kPat},
+    {"kernels for symmetric buffers", {2, 27}, std::nullopt},
+};
+
+bool IsAsked(const Feature& feature, const NcclOptions& options) {
+  if (!feature.algorithm) return options.symmetric;
+  return std::any_of(options.choices.begin(), options.choices.end(),
+                     [&](const auto& choice) {
+                       return choice.second.names(*feature.algorithm);
+                     });
+}
+
 constexpr std::string_view kNeutral[] = {
     "NCCL_BUFFSIZE",
     "NCCL_DEBUG",
@@ -230,6 +257,24 @@ absl::Status ApplyNcclOption(std::string_view text, NcclOptions* options) {
         fmt::format("{} has no effect here: leave it out", Quoted(key)));
   }
   return absl::InvalidArgumentError(UnknownName("NCCL variable", key, known));
+}
+
+bool HasAlgorithm(const NcclVersion& version, NcclAlgorithm algorithm) {
+  return std::none_of(
+      std::begin(kFeatures), std::end(kFeatures), [&](const Feature& feature) {
+        return feature.algorithm == algorithm && version < feature.first;
+      });
+}
+
+absl::Status CheckVersion(const NcclOptions& options) {
+  const NcclVersion& version = options.version;
+  for (const Feature& feature : kFeatures) {
+    if (version >= feature.first || !IsAsked(feature, options)) continue;
+    return absl::InvalidArgumentError(fmt::format(
+        "NCCL {}.{} has no {}: expected {}.{} or later", version.major,
+        version.minor, feature.name, feature.first.major, feature.first.minor));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<NcclOptions> WithDefaults(

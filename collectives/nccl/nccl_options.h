@@ -48,6 +48,11 @@ struct NcclChoices {
   bool allows(NcclProtocol protocol) const {
     return (protocols >> IndexOf(protocol) & 1) != 0;
   }
+  // Returns whether the user asks for `algorithm` by name. A choice that is
+  // left open, or that excludes others, also has the bits of no algorithm.
+  bool names(NcclAlgorithm algorithm) const {
+    return allows(algorithm) && algorithms >> kNumNcclAlgorithms == 0;
+  }
 
   friend auto operator<=>(const NcclChoices&, const NcclChoices&) = default;
 };
@@ -81,6 +86,15 @@ struct NcclOptions {
 
   friend auto operator<=>(const NcclOptions&, const NcclOptions&) = default;
 };
+
+// Returns whether NCCL of `version` has the algorithm.
+bool HasAlgorithm(const NcclVersion& version, NcclAlgorithm algorithm);
+
+// Checks that NCCL of options.version has what the other options ask for.
+//
+// Errors: InvalidArgument "NCCL 2.18 has no algorithm PAT: expected 2.23 or
+// later".
+absl::Status CheckVersion(const NcclOptions& options);
 
 // Returns `asked`, with the choices that it leaves open taken from `defaults`,
 // texts such as "NCCL_ALGO=Ring,Tree". Features that `defaults` switch off stay

@@ -382,6 +382,7 @@ TuningTable Tune(CollectiveKind kind, const GroupHardware& hardware,
   for (const NcclAlgorithm algorithm : kNcclAlgorithms) {
     const ChannelGraph& graph = graphs[IndexOf(algorithm)];
     if (graph.num_channels == 0 || !IsAlgorithmOf(algorithm, kind)) continue;
+    if (!HasAlgorithm(options.version, algorithm)) continue;
     if (IsTooWide(algorithm, kind, hardware)) continue;
     const uint32_t channels =
         NumKernelChannels(algorithm, graph, hardware, options);

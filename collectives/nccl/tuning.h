@@ -88,7 +88,8 @@ struct TuningTable {
   std::vector<TuningCandidate> candidates;
 };
 
-// Returns the candidates of `kind` over a group. Kinds that NCCL makes of sends
+// Returns the candidates of `kind` over a group: algorithms that the version of
+// NCCL has and that the group can run. Kinds that NCCL makes of sends
 // and receives (all-to-all, send-recv, gather, scatter) have none.
 TuningTable Tune(CollectiveKind kind, const GroupHardware& hardware,
                  const NcclOptions& options);

@@ -188,6 +188,31 @@ TEST(NcclOptionsTest, RefuseWhatNcclWouldNotTake) {
             "2.99");
 }
 
+TEST(NcclOptionsTest, WhatAVersionLacksCannotBeAskedFor) {
+  const auto error = [](const NcclOptions& options) {
+    return std::string(CheckVersion(options).message());
+  };
+  const std::string lacks_pat =
+      "NCCL 2.22 has no algorithm PAT: expected 2.23 or later";
+  EXPECT_EQ(error(OptionsOf("NCCL_ALGO=PAT,NCCL_VERSION=2.22")), lacks_pat);
+  EXPECT_EQ(error(OptionsOf("NCCL_VERSION=2.22,NCCL_ALGO=Ring,PAT")),
+            lacks_pat);
+  EXPECT_EQ(error(OptionsOf("NCCL_VERSION=2.22,NCCL_ALGO=allgather:pat")),
+            lacks_pat);
+  EXPECT_EQ(error(OptionsOf("NCCL_VERSION=2.23,NCCL_ALGO=PAT")), "");
+  EXPECT_EQ(error(OptionsOf("NCCL_VERSION=2.22,NCCL_ALGO=^Tree")), "");
+  EXPECT_EQ(error(OptionsOf("NCCL_VERSION=2.18,NCCL_ALGO=Tree,NVLSTree")), "");
+  EXPECT_EQ(error(OptionsOf("NCCL_VERSION=2.18")), "");
+  NcclOptions symmetric;
+  symmetric.symmetric = true;
+  symmetric.version = {2, 26};
+  EXPECT_EQ(error(symmetric),
+            "NCCL 2.26 has no kernels for symmetric buffers: expected 2.27 or "
+            "later");
+  symmetric.version = {2, 27};
+  EXPECT_EQ(error(symmetric), "");
+}
+
 TEST(NcclOptionsTest, RefuseVariablesWithoutEffect) {
   EXPECT_TRUE(IsNeutralNcclVariable("NCCL_IB_HCA"));
   EXPECT_FALSE(IsNeutralNcclVariable("NCCL_ALGO"));

@@ -177,7 +177,7 @@ TEST(TuningTest, LlOverServersIsLimitedByTheCpu) {
   EXPECT_NEAR(bus(OfAmd(H100(8, 4))), 19, 1e-9);
 }
 
-TEST(TuningTest, PatNeedsOneRankPerServer) {
+TEST(TuningTest, PatNeedsOneRankPerServerAndALaterNccl) {
   EXPECT_EQ(Find(Tune(kAllGather, H100(8, 4), {}), kPat, kSimple), nullptr);
   const TuningTable table = Tune(kAllGather, H100(1, 16), {});
   // 8 + log2(16) (14 + 2 x 2) / 3.5 + 2.8 x 16; 3/4 of 2 x 24.
@@ -185,6 +185,11 @@ TEST(TuningTest, PatNeedsOneRankPerServer) {
   EXPECT_NEAR(pat.latency_us, 8 + 4 * 18 / 3.5 + 44.8, 1e-9);
   EXPECT_NEAR(pat.GBps, 36, 1e-9);
   EXPECT_EQ(Find(table, kPat, kLl), nullptr);
+  // NCCL 2.23 brought it.
+  EXPECT_NE(Find(Tune(kAllGather, H100(1, 16), Version(23)), kPat, kSimple),
+            nullptr);
+  EXPECT_EQ(Find(Tune(kAllGather, H100(1, 16), Version(22)), kPat, kSimple),
+            nullptr);
   // The hops of a ring then take what a tree's do: 6.6 + 15 x (5 + 2).
   EXPECT_NEAR(Of(table, kRing, kLl).latency_us, 6.6 + 15 * 7, 1e-9);
 }

@@ -141,6 +141,22 @@ TEST_F(SimaiCollectiveTest, NvlsIsNoCandidateForProducts) {
   EXPECT_THAT(Print(run + "prod"), Not(HasSubstr("\nNVLS ")));
 }
 
+TEST_F(SimaiCollectiveTest, AnOlderNcclLacksWhatCameLater) {
+  const std::string pat =
+      "--system dgx-h100 --servers 16 -g 1 --op all_gather -b 64K -e 64K "
+      "--tuning --nccl NCCL_VERSION=";
+  EXPECT_THAT(Print(pat + "2.23"), HasSubstr("\nPAT "));
+  EXPECT_THAT(Print(pat + "2.22"), Not(HasSubstr("\nPAT ")));
+  ExpectRefused(pat + "2.22,NCCL_ALGO=PAT",
+                "NCCL 2.22 has no algorithm PAT: expected 2.23 or later");
+  const std::string symmetric =
+      "--system dgx-h100 --symmetric -b 64M -e 64M --nccl NCCL_VERSION=";
+  EXPECT_THAT(Print(symmetric + "2.27"), HasSubstr("  Symmetric  "));
+  ExpectRefused(symmetric + "2.26",
+                "NCCL 2.26 has no kernels for symmetric buffers: expected 2.27 "
+                "or later");
+}
+
 TEST_F(SimaiCollectiveTest, AGroupMayBeAnyRanks) {
   EXPECT_THAT(Print("--system dgx-h100 --servers 3 --ranks 0,8,16 -b 1M -e 1M"),
               HasSubstr("# group      3 GPUs on 3 servers, of 24 GPUs\n"));
