@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
@@ -220,6 +221,16 @@ constexpr Variable kVariables[] = {
      }},
 };
 
+// Applies an entry of a list or a file; `keys` are those of the entries before
+// it.
+absl::Status ApplyNext(std::string_view text, std::set<std::string_view>* keys,
+                       NcclOptions* options) {
+  ASTRA_RETURN_IF_ERROR(ApplyNcclOption(text, options));
+  const std::string_view key = text.substr(0, text.find('='));
+  if (keys->insert(key).second) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format("{} is given twice", key));
+}
+
 }  // namespace
 
 absl::StatusOr<NcclVersion> ParseNcclVersion(std::string_view text) {
@@ -307,6 +318,7 @@ bool IsNcclVariable(std::string_view key) {
 }
 
 absl::Status ApplyNcclOptionList(std::string_view list, NcclOptions* options) {
+  std::set<std::string_view> keys;
   list = Trimmed(list);
   while (true) {
     // Values also contain commas: NCCL_ALGO=Ring,Tree.
@@ -314,7 +326,7 @@ absl::Status ApplyNcclOptionList(std::string_view list, NcclOptions* options) {
     const size_t end =
         next == std::string_view::npos ? next : list.rfind(',', next);
     ASTRA_RETURN_IF_ERROR(
-        ApplyNcclOption(Trimmed(list.substr(0, end)), options));
+        ApplyNext(Trimmed(list.substr(0, end)), &keys, options));
     if (end == std::string_view::npos) return absl::OkStatus();
     list.remove_prefix(end + 1);
     list = Trimmed(list);
@@ -324,12 +336,13 @@ absl::Status ApplyNcclOptionList(std::string_view list, NcclOptions* options) {
 absl::Status ApplyNcclOptionFile(const std::string& path,
                                  NcclOptions* options) {
   ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
+  std::set<std::string_view> keys;
   int line_number = 0;
   for (const std::string_view line : Split(contents, '\n')) {
     ++line_number;
     const std::string_view option = Trimmed(line.substr(0, line.find('#')));
     if (option.empty()) continue;
-    const absl::Status status = ApplyNcclOption(option, options);
+    const absl::Status status = ApplyNext(option, &keys, options);
     if (!status.ok()) {
       return absl::Status(status.code(),
                           fmt::format("{}:{}:{}: {}", path, line_number,

@@ -125,7 +125,8 @@ bool IsNcclVariable(std::string_view key);
 // and blanks around it do not matter. A file has an entry on each line, and "#"
 // begins a comment.
 //
-// Errors: those of ApplyNcclOption, after "FILE:LINE: " for a file.
+// Errors: those of ApplyNcclOption, and InvalidArgument for a key that is there
+// twice; after "FILE:LINE:COLUMN: " for a file.
 absl::Status ApplyNcclOptionList(std::string_view list, NcclOptions* options);
 absl::Status ApplyNcclOptionFile(const std::string& path, NcclOptions* options);
 

@@ -79,11 +79,19 @@ TEST(NcclOptionsTest, SetTheirFields) {
   EXPECT_TRUE(OptionsOf("NCCL_PXN_DISABLE=0").pxn);
 }
 
-TEST(NcclOptionsTest, ALaterOneWins) {
-  EXPECT_EQ(OptionsOf("NCCL_CROSS_NIC=0,NCCL_CROSS_NIC=1").cross_nic, 1);
-  EXPECT_EQ(AlgorithmsOf(OptionsOf("NCCL_ALGO=Ring,NCCL_ALGO=Tree"),
-                         CollectiveKind::kAllReduce),
-            Names({"Tree"}));
+TEST(NcclOptionsTest, AKeyIsGivenOnce) {
+  EXPECT_EQ(ErrorOf("NCCL_CROSS_NIC=0,NCCL_PROTO=LL,NCCL_CROSS_NIC=1"),
+            "NCCL_CROSS_NIC is given twice");
+  EXPECT_EQ(ErrorOf("NCCL_ALGO=Ring,NCCL_ALGO=Ring"),
+            "NCCL_ALGO is given twice");
+}
+
+// So does --nccl go before --nccl-file.
+TEST(NcclOptionsTest, ALaterListGoesBefore) {
+  NcclOptions options = OptionsOf("NCCL_ALGO=Ring,NCCL_CROSS_NIC=0");
+  EXPECT_TRUE(ApplyNcclOptionList("NCCL_ALGO=Tree", &options).ok());
+  EXPECT_EQ(AlgorithmsOf(options, CollectiveKind::kAllReduce), Names({"Tree"}));
+  EXPECT_EQ(options.cross_nic, 0);
 }
 
 TEST(NcclOptionsTest, CommasSeparateValuesAndVariables) {
@@ -247,6 +255,10 @@ TEST(NcclOptionsTest, AnErrorOfAFileNamesTheLine) {
           absl::StatusCode::kInvalidArgument,
           path + ":3:3: NCCL_MIN_CTAS is \"x\": expected a whole number from 1 "
                  "to 64"));
+  testing::WriteText(path, "NCCL_ALGO=Ring\n\n NCCL_ALGO=Tree\n");
+  EXPECT_THAT(ApplyNcclOptionFile(path, &options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       path + ":3:2: NCCL_ALGO is given twice"));
   EXPECT_THAT(ApplyNcclOptionFile(folder.PathOf("none"), &options),
               StatusIs(absl::StatusCode::kNotFound,
                        ::testing::StartsWith(folder.PathOf("none") + ": ")));

@@ -396,6 +396,8 @@ TEST_F(SimaiCollectiveTest, RefusesWhatItCannotUse) {
                 "--nccl: unknown NCCL_ALGO \"Rong\"; did you mean \"Ring\"? "
                 "(known: Tree, Ring, CollNetDirect, CollNetChain, NVLS, "
                 "NVLSTree, PAT)");
+  ExpectRefused("--system dgx-h100 --nccl NCCL_ALGO=Ring,NCCL_ALGO=Tree",
+                "--nccl: NCCL_ALGO is given twice");
   WriteText(folder_.PathOf("nccl.conf"), "NCCL_ALGO=Ring  # ok\nNCCL_ALGO\n");
   ExpectRefused("--system dgx-h100 --nccl-file nccl.conf",
                 "nccl.conf:2:1: \"NCCL_ALGO\": expected KEY=VALUE, such as "
