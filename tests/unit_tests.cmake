@@ -680,6 +680,7 @@ astra_test(collective_app_test
     astra-core/apps/collective/nccl_tests_sizes_test.cc
     astra-core/apps/collective/physical_measurements_test.cc
     astra-core/apps/collective/simai_collective_calibrate_test.cc
+    astra-core/apps/collective/simai_collective_effects_test.cc
     astra-core/apps/collective/simai_collective_options_test.cc
     astra-core/apps/collective/simai_collective_test.cc
   DEPS astra::collective_app

@@ -163,9 +163,7 @@ double CollectiveTimes::LaunchUs(const Chosen& chosen,
 }
 
 bool CollectiveTimes::IsSymmetric() const {
-  return options_.symmetric && (kind_ == CollectiveKind::kAllReduce ||
-                                kind_ == CollectiveKind::kAllGather ||
-                                kind_ == CollectiveKind::kReduceScatter);
+  return options_.symmetric && HasSymmetricKernels(kind_);
 }
 
 double CollectiveTimes::EfficiencyWithin(const Pace& pace) const {

@@ -98,23 +98,6 @@ RingSteps StepsOf(CollectiveKind kind, const GroupHardware& hardware) {
   }
 }
 
-bool IsAlgorithmOf(NcclAlgorithm algorithm, CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kAllReduce:
-      return algorithm != NcclAlgorithm::kPat;
-    case CollectiveKind::kAllGather:
-    case CollectiveKind::kReduceScatter:
-      return algorithm == NcclAlgorithm::kRing ||
-             algorithm == NcclAlgorithm::kPat ||
-             algorithm == NcclAlgorithm::kNvls;
-    case CollectiveKind::kBroadcast:
-    case CollectiveKind::kReduce:
-      return algorithm == NcclAlgorithm::kRing;
-    default:
-      return false;
-  }
-}
-
 // Returns whether there are too many ranks: NVLS stores the data of the ranks
 // of a server side by side, and has room for a limited number of ranks.
 bool IsTooWide(NcclAlgorithm algorithm, CollectiveKind kind,
@@ -309,6 +292,29 @@ bool IsSendsAndReceives(CollectiveKind kind) {
     default:
       return false;
   }
+}
+
+bool IsAlgorithmOf(NcclAlgorithm algorithm, CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kAllReduce:
+      return algorithm != NcclAlgorithm::kPat;
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kReduceScatter:
+      return algorithm == NcclAlgorithm::kRing ||
+             algorithm == NcclAlgorithm::kPat ||
+             algorithm == NcclAlgorithm::kNvls;
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kReduce:
+      return algorithm == NcclAlgorithm::kRing;
+    default:
+      return false;
+  }
+}
+
+bool HasSymmetricKernels(CollectiveKind kind) {
+  return kind == CollectiveKind::kAllReduce ||
+         kind == CollectiveKind::kAllGather ||
+         kind == CollectiveKind::kReduceScatter;
 }
 
 double LatencyUs(NcclAlgorithm algorithm, NcclProtocol protocol,

@@ -43,6 +43,12 @@ struct TuningCandidate {
 // there is no choice.
 bool IsSendsAndReceives(CollectiveKind kind);
 
+// Returns whether NCCL may run a collective of `kind` by the algorithm.
+bool IsAlgorithmOf(NcclAlgorithm algorithm, CollectiveKind kind);
+
+// Returns whether NCCL has kernels of the collective for symmetric buffers.
+bool HasSymmetricKernels(CollectiveKind kind);
+
 // Factors on NCCL's constants within a server: the start of a kernel, and hops.
 struct LatencyScale {
   double start = 1;

@@ -41,14 +41,11 @@ absl::StatusOr<Topology> BuildTopology(const ClusterOptions& cluster,
 
 std::string GroupText(const CollectiveEstimator& cluster) {
   const Topology& topology = cluster.topology();
-  std::set<uint32_t> servers;
-  for (const RankId rank : cluster.ranks()) {
-    servers.insert(topology.ServerOf(rank));
-  }
+  const size_t num_servers = NumServers(cluster);
   const bool is_all = cluster.ranks().size() == topology.num_gpus();
   return fmt::format(
-      "{} GPUs on {} server{}{}", cluster.ranks().size(), servers.size(),
-      servers.size() == 1 ? "" : "s",
+      "{} GPUs on {} server{}{}", cluster.ranks().size(), num_servers,
+      num_servers == 1 ? "" : "s",
       is_all ? "" : fmt::format(", of {} GPUs", topology.num_gpus()));
 }
 
@@ -94,6 +91,14 @@ absl::StatusOr<CollectiveEstimator> BuildEstimator(
   }
   return CollectiveEstimator::Create(system, std::move(topology), cluster.ranks,
                                      nccl);
+}
+
+size_t NumServers(const CollectiveEstimator& cluster) {
+  std::set<uint32_t> servers;
+  for (const RankId rank : cluster.ranks()) {
+    servers.insert(cluster.topology().ServerOf(rank));
+  }
+  return servers.size();
 }
 
 std::string DescribeCluster(const ClusterOptions& options,

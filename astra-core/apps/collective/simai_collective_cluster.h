@@ -3,6 +3,7 @@
 #ifndef ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_CLUSTER_H_
 #define ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_CLUSTER_H_
 
+#include <cstddef>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -27,6 +28,9 @@ absl::StatusOr<NcclOptions> ApplyNcclSettings(const NcclSettings& settings,
 // CollectiveEstimator::Create.
 absl::StatusOr<CollectiveEstimator> BuildEstimator(
     const ClusterOptions& cluster, const NcclOptions& nccl);
+
+// Returns the number of servers that the group of `cluster` spans.
+size_t NumServers(const CollectiveEstimator& cluster);
 
 // Describes the group of `options`, its system and NCCL, as they were
 // understood, in lines that are comments.

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "astra-core/apps/collective/simai_collective_cluster.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/engine/flow_run.h"
 #include "astra-core/engine/message_pace.h"
@@ -23,14 +24,6 @@
 
 namespace astra {
 namespace {
-
-bool IsOneServer(const CollectiveEstimator& cluster) {
-  const Topology& topology = cluster.topology();
-  const std::vector<RankId>& ranks = cluster.ranks();
-  return std::all_of(ranks.begin(), ranks.end(), [&](RankId rank) {
-    return topology.ServerOf(rank) == topology.ServerOf(ranks[0]);
-  });
-}
 
 struct Busiest {
   LinkId link;
@@ -148,7 +141,7 @@ absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
     };
   }
   chosen.costs =
-      CostsOfSimple(cluster.system(), IsOneServer(cluster), *options.kind,
+      CostsOfSimple(cluster.system(), NumServers(cluster) == 1, *options.kind,
                     chosen.name, options.nccl.launch.value_or(Launch::kHost));
   return chosen;
 }

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/apps/collective/simai_collective_cluster.h"
+#include "astra-core/apps/collective/simai_collective_effects.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/measurements/measured_terms.h"
@@ -114,12 +115,15 @@ absl::StatusOr<LoggedRun> ReadLoggedRun(const SimaiCollectiveOptions& options) {
                          ReadNcclTestsLog(options.measurements));
   ASTRA_RETURN_IF_ERROR(CheckKind(options, log));
   ASTRA_ASSIGN_OR_RETURN(const NcclOptions nccl, NcclOf(options, log));
+  ASTRA_RETURN_IF_ERROR(
+      CheckEffects(log.collective ? *log.collective : *options.kind, nccl));
   ASTRA_ASSIGN_OR_RETURN(const ClusterOptions cluster_options,
                          ClusterOf(options, log));
   absl::StatusOr<CollectiveEstimator> built =
       BuildEstimator(cluster_options, nccl);
   if (!built.ok()) return AtRanksOf(log, options, built.status());
   CollectiveEstimator cluster = *std::move(built);
+  ASTRA_RETURN_IF_ERROR(CheckEngine(nccl, cluster));
   const auto num_ranks = static_cast<uint32_t>(cluster.ranks().size());
   if (log.num_ranks != 0 && log.num_ranks != num_ranks) {
     return absl::InvalidArgumentError(

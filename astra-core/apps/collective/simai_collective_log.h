@@ -23,8 +23,9 @@ struct LoggedRun {
 
 // Reads the log that `options.measurements` names.
 //
-// Errors: those of ReadNcclTestsLog and BuildEstimator; InvalidArgument for a
-// fact that neither or both of log and command line tell.
+// Errors: those of ReadNcclTestsLog, BuildEstimator, CheckEffects and
+// CheckEngine; InvalidArgument for a fact that neither or both of log and
+// command line tell.
 absl::StatusOr<LoggedRun> ReadLoggedRun(const SimaiCollectiveOptions& options);
 
 }  // namespace astra

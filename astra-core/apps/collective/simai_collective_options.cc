@@ -257,7 +257,7 @@ absl::Status ReadAlgorithm(const CommandLine& flags,
   options.tuning = flags.has("tuning");
   if (options.algorithm) {
     for (const std::string_view option :
-         {"nccl", "nccl-file", "symmetric", "tuning"}) {
+         {"nccl", "nccl-file", "engine", "dispatcher", "symmetric", "tuning"}) {
       if (flags.has(option)) {
         return HasNoEffect(option, " with --algorithm: NCCL chooses nothing");
       }

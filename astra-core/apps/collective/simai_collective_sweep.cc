@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/apps/collective/simai_collective_cluster.h"
+#include "astra-core/apps/collective/simai_collective_effects.h"
 #include "astra-core/apps/collective/simai_collective_flows.h"
 #include "astra-core/apps/collective/simai_collective_graphs.h"
 #include "astra-core/apps/measured_inputs.h"
@@ -24,12 +25,7 @@ namespace {
 
 absl::StatusOr<NcclOptions> NcclOf(const SimaiCollectiveOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(NcclOptions nccl, ApplyNcclSettings(options.nccl));
-  if (nccl.dispatch && !IsOfExperts(*options.kind)) {
-    return absl::InvalidArgumentError(
-        fmt::format("--dispatcher has no effect on {}: expected --op dispatch "
-                    "or combine",
-                    NcclTestsName(*options.kind)));
-  }
+  ASTRA_RETURN_IF_ERROR(CheckEffects(*options.kind, nccl));
   if (HasRedop(*options.kind) &&
       !NvSwitchesDo(options.redop, options.type.name)) {
     nccl.nvls = false;
@@ -237,6 +233,7 @@ absl::StatusOr<CollectiveSweep> RunCollectiveSweep(
   ASTRA_ASSIGN_OR_RETURN(CollectiveEstimator cluster,
                          BuildEstimator(options.cluster, nccl));
   ASTRA_RETURN_IF_ERROR(CheckRoot(options, cluster));
+  ASTRA_RETURN_IF_ERROR(CheckEngine(nccl, cluster));
   ASTRA_RETURN_IF_ERROR(CheckMeasured(options, nccl, cluster));
   CollectiveSweep sweep = {std::move(cluster), nccl, {}, std::move(warnings)};
   const auto num_ranks = static_cast<uint32_t>(sweep.cluster.ranks().size());

@@ -95,6 +95,9 @@ TEST(SimaiCollectiveOptionsTest, WhatHasNoEffectIsRefused) {
   ExpectRefused(s + "--algorithm ring --nccl NCCL_ALGO=Ring",
                 "--nccl has no effect with --algorithm: NCCL chooses nothing");
   ExpectRefused(
+      s + "--algorithm ring --engine vllm",
+      "--engine has no effect with --algorithm: NCCL chooses nothing");
+  ExpectRefused(
       s + "--algorithm a.xml --tuning",
       "--tuning has no effect with --algorithm: NCCL chooses nothing");
   ExpectRefused(s + "--op dispatch --dispatcher d --measured t.csv",

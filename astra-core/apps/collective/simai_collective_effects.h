@@ -1,0 +1,31 @@
+// Refuses what is asked of NCCL but has no effect on the one collective that
+// simai_collective runs. An iteration of a model has several collectives, where
+// one of them may be concerned; a run of this program has one.
+
+#ifndef ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_EFFECTS_H_
+#define ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_EFFECTS_H_
+
+#include "absl/status/status.h"
+#include "astra-core/base/collective_kind.h"
+#include "collectives/nccl/estimator.h"
+#include "collectives/nccl/nccl_options.h"
+
+namespace astra {
+
+// Checks that everything that the user asked for in `nccl` concerns collectives
+// of `kind`.
+//
+// Errors: InvalidArgument with the option or the variable, and the collectives
+// that it concerns.
+absl::Status CheckEffects(CollectiveKind kind, const NcclOptions& nccl);
+
+// Checks that an engine has kernels for the group of `cluster`, which must be
+// on one server.
+//
+// Errors: InvalidArgument.
+absl::Status CheckEngine(const NcclOptions& nccl,
+                         const CollectiveEstimator& cluster);
+
+}  // namespace astra
+
+#endif  // ASTRA_CORE_APPS_COLLECTIVE_SIMAI_COLLECTIVE_EFFECTS_H_
