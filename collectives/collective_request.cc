@@ -14,12 +14,12 @@ namespace {
 constexpr int64_t kMaxBytes = std::numeric_limits<int64_t>::max();
 
 absl::Status CheckNumRanks(CollectiveKind kind, uint32_t num_ranks) {
-  const uint32_t max_ranks =
-      kind == CollectiveKind::kSendRecv ? 2 : CollectiveRequest::kMaxRanks;
+  const bool is_pair = kind == CollectiveKind::kSendRecv;
+  const uint32_t max_ranks = is_pair ? 2 : CollectiveRequest::kMaxRanks;
   if (num_ranks >= 2 && num_ranks <= max_ranks) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("{} over {} rank(s): the group must have 2 to {}", Name(kind),
-                  num_ranks, max_ranks));
+  return absl::InvalidArgumentError(fmt::format(
+      "{} over {} rank(s): the group must have {}", Name(kind), num_ranks,
+      is_pair ? "2" : fmt::format("2 to {}", max_ranks)));
 }
 
 // Returns the error for parts that do not fit in one buffer; all ranks' parts

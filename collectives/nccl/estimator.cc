@@ -96,13 +96,9 @@ absl::StatusOr<CollectiveTimes*> CollectiveEstimator::TimesOf(
   State& state = *state_;
   const auto found = state.times.find(kind);
   if (found != state.times.end()) return &found->second;
-  std::vector<RankId> group =
-      kind == CollectiveKind::kSendRecv
-          ? SlowestNeighbours(state.ranks, state.topology)
-          : state.ranks;
   ASTRA_ASSIGN_OR_RETURN(
       CollectiveTimes times,
-      CollectiveTimes::Create(kind, {std::move(group)}, state.system,
+      CollectiveTimes::Create(kind, {TimedRanks(kind)}, state.system,
                               state.options, state.routes));
   return &state.times.emplace(kind, std::move(times)).first->second;
 }
@@ -151,6 +147,11 @@ const Topology& CollectiveEstimator::topology() const {
 }
 const std::vector<RankId>& CollectiveEstimator::ranks() const {
   return state_->ranks;
+}
+std::vector<RankId> CollectiveEstimator::TimedRanks(CollectiveKind kind) const {
+  return kind == CollectiveKind::kSendRecv
+             ? SlowestNeighbours(state_->ranks, state_->topology)
+             : state_->ranks;
 }
 const SystemSpec& CollectiveEstimator::system() const { return state_->system; }
 

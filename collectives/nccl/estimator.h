@@ -78,6 +78,9 @@ class CollectiveEstimator {
 
   const Topology& topology() const;
   const std::vector<RankId>& ranks() const;
+  // Returns the ranks of which Estimate gives the time, in group order: all, or
+  // those two neighbours between which a send-recv takes longest.
+  std::vector<RankId> TimedRanks(CollectiveKind kind) const;
   const SystemSpec& system() const;
 
  private:

@@ -48,7 +48,7 @@ TEST(CollectiveRequestTest, RefusesAGroupOfOne) {
 TEST(CollectiveRequestTest, RefusesASendBetweenThree) {
   EXPECT_THAT(
       CollectiveRequest::Create(CollectiveKind::kSendRecv, KiB(1), Flat(3)),
-      IsInvalid("send-recv over 3 rank(s): the group must have 2 to 2"));
+      IsInvalid("send-recv over 3 rank(s): the group must have 2"));
 }
 
 TEST(CollectiveRequestTest, RefusesAnEmptyBuffer) {

@@ -52,15 +52,93 @@ uint32_t NumChannels(const FlowGraph& graph) {
 }
 
 // Returns the place of the group, with the switches that the algorithm needs.
-absl::StatusOr<PlacedGroup> Place(const CollectiveEstimator& cluster,
+absl::StatusOr<PlacedGroup> Place(absl::Span<const RankId> ranks,
+                                  const Topology& topology,
                                   const ChosenAlgorithm& algorithm) {
-  const Topology& topology = cluster.topology();
   if (algorithm.registered) {
-    return PlaceGroup(*algorithm.registered, cluster.ranks(), topology);
+    return PlaceGroup(*algorithm.registered, ranks, topology);
   }
-  GroupLayout layout = GroupLayout::Of(cluster.ranks(), topology);
-  std::vector<NodeId> nodes = MemberNodes(cluster.ranks(), layout, topology);
+  GroupLayout layout = GroupLayout::Of(ranks, topology);
+  std::vector<NodeId> nodes = MemberNodes(ranks, layout, topology);
   return PlacedGroup{std::move(layout), std::move(nodes)};
+}
+
+// Returns the messages in which each rank sends its buffer, one chunk, to the
+// next rank, and the last to the first.
+std::shared_ptr<const FlowGraph> ShiftGraph(uint32_t num_ranks, Bytes bytes) {
+  FlowGraph::Builder builder(num_ranks);
+  const ChunkId buffer = builder.AddChunk({0, bytes.count()});
+  for (uint32_t rank = 0; rank < num_ranks; ++rank) {
+    builder.Add({.source = GroupRank(rank),
+                 .target = GroupRank((rank + 1) % num_ranks),
+                 .first_chunk = buffer,
+                 .bytes = {}});
+  }
+  return std::move(builder).Build();
+}
+
+absl::StatusOr<std::shared_ptr<const FlowGraph>> GraphOf(
+    const ChosenAlgorithm& algorithm, const LoweredCollective& collective,
+    uint32_t root) {
+  if (collective.kind == CollectiveKind::kSendRecv && algorithm.registered) {
+    return ShiftGraph(collective.layout->num_ranks(), collective.bytes);
+  }
+  ASTRA_ASSIGN_OR_RETURN(
+      CollectiveRequest request,
+      CollectiveRequest::Create(collective.kind, collective.bytes,
+                                collective.layout));
+  ASTRA_ASSIGN_OR_RETURN(request, request.With(algorithm.chunking));
+  ASTRA_ASSIGN_OR_RETURN(request, request.WithRoot(GroupRank(root)));
+  return algorithm.lower(request);
+}
+
+absl::StatusOr<LoweredCollective> LowerOver(absl::Span<const RankId> ranks,
+                                            const Topology& topology,
+                                            const ChosenAlgorithm& algorithm,
+                                            CollectiveKind kind, Bytes bytes,
+                                            uint32_t root) {
+  ASTRA_ASSIGN_OR_RETURN(PlacedGroup group, Place(ranks, topology, algorithm));
+  LoweredCollective collective = {
+      kind, bytes, std::make_shared<const GroupLayout>(std::move(group.layout)),
+      std::move(group.nodes), nullptr};
+  ASTRA_ASSIGN_OR_RETURN(collective.graph,
+                         GraphOf(algorithm, collective, root));
+  const uint64_t num_flows = collective.graph->num_flows();
+  if (num_flows <= kMaxGraphFlows) return collective;
+  return absl::ResourceExhaustedError(fmt::format(
+      "{} messages: more than the limit of {}; take fewer GPUs or channels",
+      num_flows, kMaxGraphFlows));
+}
+
+// Graphs that do not use switches do not have them as members.
+PlacedFlowGraph PlacedOf(const LoweredCollective& collective,
+                         const MessageCosts& costs) {
+  return {collective.graph,
+          absl::MakeConstSpan(collective.nodes)
+              .first(collective.graph->num_members()),
+          costs, collective.layout.get()};
+}
+
+// Returns the costs with which what the closed form times takes as long by
+// messages: the collective, or one pair of ranks of a send-recv.
+absl::StatusOr<MessageCosts> PacedCosts(const CollectiveEstimator& cluster,
+                                        const ChosenAlgorithm& algorithm,
+                                        const LoweredCollective& collective,
+                                        const NetworkChoice& network,
+                                        Routes& routes) {
+  constexpr uint32_t kNoRoot = 0;
+  LoweredCollective timed = collective;
+  if (collective.kind == CollectiveKind::kSendRecv) {
+    ASTRA_ASSIGN_OR_RETURN(
+        timed,
+        LowerOver(cluster.TimedRanks(collective.kind), cluster.topology(),
+                  algorithm, collective.kind, collective.bytes, kNoRoot));
+  }
+  ASTRA_ASSIGN_OR_RETURN(
+      const NcclMessages paced,
+      Paced(*algorithm.nccl, PlacedOf(timed, {}),
+            PaceNetworkOf(network.fidelity, network.options, routes)));
+  return CostsOf(paced, {});
 }
 
 // How long a collective takes, and what links carry for it.
@@ -153,8 +231,8 @@ absl::StatusOr<ChosenAlgorithm> FindNcclRun(const CollectiveEstimator& cluster,
   Routes routes(cluster.topology());
   ASTRA_ASSIGN_OR_RETURN(
       CollectiveTimes times,
-      CollectiveTimes::Create(kind, {cluster.ranks()}, cluster.system(), nccl,
-                              routes));
+      CollectiveTimes::Create(kind, {cluster.TimedRanks(kind)},
+                              cluster.system(), nccl, routes));
   ASTRA_ASSIGN_OR_RETURN(const TimedCollective timed,
                          times.Time(kTheGroup, bytes));
   ASTRA_ASSIGN_OR_RETURN(const NcclMessages messages,
@@ -187,57 +265,36 @@ absl::StatusOr<LoweredCollective> LowerOn(const CollectiveEstimator& cluster,
                                           const ChosenAlgorithm& algorithm,
                                           CollectiveKind kind, Bytes bytes,
                                           uint32_t root) {
-  ASTRA_ASSIGN_OR_RETURN(PlacedGroup group, Place(cluster, algorithm));
-  ASTRA_ASSIGN_OR_RETURN(
-      CollectiveRequest request,
-      CollectiveRequest::Create(
-          kind, bytes,
-          std::make_shared<const GroupLayout>(std::move(group.layout))));
-  ASTRA_ASSIGN_OR_RETURN(request, request.With(algorithm.chunking));
-  ASTRA_ASSIGN_OR_RETURN(request, request.WithRoot(GroupRank(root)));
-  ASTRA_ASSIGN_OR_RETURN(std::shared_ptr<const FlowGraph> graph,
-                         algorithm.lower(request));
-  if (graph->num_flows() > kMaxGraphFlows) {
-    return absl::ResourceExhaustedError(fmt::format(
-        "{} messages: more than the limit of {}; take fewer GPUs or channels",
-        graph->num_flows(), kMaxGraphFlows));
-  }
-  return LoweredCollective{std::move(request), std::move(group.nodes),
-                           std::move(graph)};
+  return LowerOver(cluster.ranks(), cluster.topology(), algorithm, kind, bytes,
+                   root);
 }
 
 absl::StatusOr<CollectiveEstimate> TimeOnNetwork(
     const CollectiveEstimator& cluster, const ChosenAlgorithm& algorithm,
     const LoweredCollective& collective, const NetworkChoice& network,
     Routes& routes, Warnings* warnings) {
-  const auto& [request, nodes, graph] = collective;
-  // Graphs that do not use switches do not have them as members.
-  const auto members = absl::MakeConstSpan(nodes).first(graph->num_members());
   MessageCosts costs = algorithm.costs;
   if (algorithm.nccl) {
     ASTRA_ASSIGN_OR_RETURN(
-        const NcclMessages paced,
-        Paced(*algorithm.nccl, {graph, members, {}, &request.layout()},
-              PaceNetworkOf(network.fidelity, network.options, routes)));
-    costs = CostsOf(paced, {});
+        costs, PacedCosts(cluster, algorithm, collective, network, routes));
   }
   ASTRA_ASSIGN_OR_RETURN(
       const GraphRun run,
-      RunOn(network, {graph, members, costs, &request.layout()}, routes,
-            warnings));
+      RunOn(network, PlacedOf(collective, costs), routes, warnings));
   const Busiest busiest = BusiestOf(cluster.topology(), run.link_bytes);
   constexpr double kBytesPerUsAndGBps = 1000;
   CollectiveEstimate estimate;
   estimate.time_us = ToMicroseconds(run.time);
-  estimate.algbw_GBps = static_cast<double>(request.bytes().count()) /
+  estimate.algbw_GBps = static_cast<double>(collective.bytes.count()) /
                         (kBytesPerUsAndGBps * estimate.time_us);
-  estimate.busbw_GBps = estimate.algbw_GBps *
-                        BusBandwidthFactor(request.kind(), request.num_ranks());
+  estimate.busbw_GBps =
+      estimate.algbw_GBps *
+      BusBandwidthFactor(collective.kind, collective.layout->num_ranks());
   estimate.algorithm = algorithm.name;
   estimate.protocol = algorithm.protocol;
   estimate.source = algorithm.source;
-  estimate.channels =
-      algorithm.channels > 0 ? algorithm.channels : NumChannels(*graph);
+  estimate.channels = algorithm.channels > 0 ? algorithm.channels
+                                             : NumChannels(*collective.graph);
   estimate.is_latency_bound = 2 * busiest.us < estimate.time_us;
   estimate.bottleneck = cluster.topology().LinkName(busiest.link);
   return estimate;

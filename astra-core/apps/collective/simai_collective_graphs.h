@@ -78,14 +78,18 @@ absl::StatusOr<ChosenAlgorithm> FindNcclChoice(
     const CollectiveEstimator& cluster, const NcclOptions& nccl,
     CollectiveKind kind, Bytes bytes);
 
-// Messages of one collective of the cluster's group.
+// Messages of one collective of a group.
 struct LoweredCollective {
-  CollectiveRequest request;
-  std::vector<NodeId> nodes;  // Nodes by member of the request's layout.
+  CollectiveKind kind;
+  Bytes bytes;
+  std::shared_ptr<const GroupLayout> layout;
+  std::vector<NodeId> nodes;  // Nodes by member of the layout.
   std::shared_ptr<const FlowGraph> graph;
 };
 
-// Returns the messages of `algorithm` on the group of `cluster`. Errors: those
+// Returns the messages of `algorithm` on the group of `cluster`. In a send-recv
+// by one of the registry each rank sends all its bytes to the next one, and the
+// last to the first, as in nccl-tests. Errors: those
 // of PlaceGroup, CollectiveRequest and the algorithm; ResourceExhausted for
 // more than kMaxGraphFlows flows.
 absl::StatusOr<LoweredCollective> LowerOn(const CollectiveEstimator& cluster,
@@ -101,7 +105,8 @@ struct NetworkChoice {
 };
 
 // Returns the time of a collective. Every message runs on the network, which
-// carries nothing else. NCCL's choice is paced; see message_pace.h. Where the
+// carries nothing else. NCCL's choice is paced; see message_pace.h. A send-recv
+// is paced as the pair of ranks that its closed form times. Where the
 // collective cannot be simulated by several threads, it takes one and adds a
 // warning with the reason, unless there is the same already.
 //

@@ -129,8 +129,8 @@ absl::Status WriteFlowsOf(const SimaiCollectiveOptions& options,
       const LoweredCollective collective,
       LowerOn(sweep.cluster, chosen, *options.kind,
               sweep.rows.front().buffer.bytes, options.root));
-  return WriteFlows(*options.flows, *collective.graph,
-                    collective.request.layout(), sweep.cluster.ranks());
+  return WriteFlows(*options.flows, *collective.graph, *collective.layout,
+                    sweep.cluster.ranks());
 }
 
 // Refuses options that ask for files of records, which this program does not

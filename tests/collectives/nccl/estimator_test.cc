@@ -190,6 +190,13 @@ TEST(EstimatorTest, SendsGoToTheNextServer) {
   EXPECT_GT(BusGBps("dgx-h100", 8, kSendRecv, GiB(1)), 5 * kNicGBps);
 }
 
+TEST(EstimatorTest, ASendRecvIsTimedBetweenServers) {
+  const CollectiveEstimator estimator = Of("dgx-h100", 16);
+  EXPECT_THAT(estimator.TimedRanks(kSendRecv),
+              ElementsAre(RankId(7), RankId(8)));
+  EXPECT_EQ(estimator.TimedRanks(kAllToAll), estimator.ranks());
+}
+
 // All sizes that a table of nccl-tests may have, and then some.
 std::vector<Bytes> Sizes() {
   std::vector<Bytes> sizes;

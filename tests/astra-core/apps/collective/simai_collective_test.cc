@@ -241,6 +241,60 @@ TEST_F(SimaiCollectiveTest, WritesTheMessagesOfWhatNcclChooses) {
             "3,3,1,512,0,0,0\n");
 }
 
+// In nccl-tests each rank sends to the next one and the last to the first.
+TEST_F(SimaiCollectiveTest, EachRankOfASendRecvSendsToTheNext) {
+  const std::string head = "id,source,target,bytes,channel,chunk,depends_on\n";
+  const std::string run =
+      "--system dgx-h100 --op sendrecv -b 1K -e 1K --flows f.csv ";
+  for (const std::string algorithm : {"", " --algorithm direct"}) {
+    Print(run + "--ranks 3,1,2" + algorithm);
+    EXPECT_EQ(Read("f.csv"), head +
+                                 "0,3,1,1024,0,0,\n"
+                                 "1,1,2,1024,0,0,\n"
+                                 "2,2,3,1024,0,0,\n");
+  }
+  Print(run + "--gpus 2");
+  EXPECT_EQ(Read("f.csv"), head + "0,0,1,1024,0,0,\n1,1,0,1024,0,0,\n");
+}
+
+// Returns the time of a row of a collective.csv that has one.
+double TimeUs(const std::string& csv) {
+  constexpr int kTimeColumn = 5;
+  size_t begin = csv.find('\n') + 1;
+  for (int i = 0; i < kTimeColumn; ++i) begin = csv.find(',', begin) + 1;
+  return std::stod(csv.substr(begin));
+}
+
+TEST_F(SimaiCollectiveTest, ASendRecvTakesAsLongByMessages) {
+  const auto us = [&](const std::string& arguments) {
+    Print("--system dgx-h100 --op sendrecv -b 1M -e 1M -o d " + arguments);
+    return TimeUs(Read("d/collective.csv"));
+  };
+  for (const std::string group : {"--gpus 8", "--servers 2"}) {
+    const double closed_us = us(group);
+    for (const std::string fidelity : {"analytical", "flow", "packet"}) {
+      EXPECT_NEAR(us(group + " --fidelity " + fidelity), closed_us,
+                  0.02 * closed_us)
+          << group << ' ' << fidelity;
+    }
+  }
+}
+
+// Two GPUs of a server share a NIC. The closed form is of one pair of ranks;
+// by messages two pairs halve the rate.
+TEST_F(SimaiCollectiveTest, MessagesOfASendRecvShareNics) {
+  const auto us = [&](const std::string& fidelity) {
+    Print(
+        "--system aws-p4d --servers 2 --ranks 0,8,1,9 --op sendrecv -b 1G "
+        "-e 1G -o d --fidelity " +
+        fidelity);
+    return TimeUs(Read("d/collective.csv"));
+  };
+  const double slowdown = us("flow") / us("closed-form");
+  EXPECT_GT(slowdown, 1.8);
+  EXPECT_LT(slowdown, 2.2);
+}
+
 TEST_F(SimaiCollectiveTest, WritesMessagesToAndFromSwitches) {
   Print(
       "--system dgx-h100 --gpus 4 -b 1K -e 1K --flows f.csv --nccl "
