@@ -83,6 +83,10 @@ class NetworkBackend {
   // cannot tell.
   virtual std::string WhyStuck() const { return {}; }
 
+  // Returns when a sender last gave a message up; 0 if none has. Such a message
+  // never arrives.
+  virtual TimePs last_give_up() const { return {}; }
+
   // Returns what replays of collectives need, or nullptr if this network cannot
   // have any.
   virtual ReplaySupport* replay() { return nullptr; }

@@ -165,17 +165,22 @@ std::vector<NamedFile> FilesOf(const RunOptions& options,
   return files;
 }
 
-// Returns the times of all messages and, of several patterns, those of each.
+// Returns the times of all messages and, of several patterns, those of each;
+// null where no message has arrived.
 Json ResultOf(const RunResult& run, absl::Span<const CompletionRow> rows) {
   const auto completions = [](const CompletionRow& row) -> Json {
-    return {{"mean_us", row.mean_us},
-            {"median_ps", row.median.count()},
-            {"p99_ps", row.p99.count()},
-            {"max_ps", row.longest.count()},
-            {"goodput_GBps", row.gigabytes_per_s()}};
+    const auto or_null = [&row](auto value) {
+      return row.has_times() ? Json(value) : Json();
+    };
+    return {{"mean_us", or_null(row.mean_us)},
+            {"median_ps", or_null(row.median.count())},
+            {"p99_ps", or_null(row.p99.count())},
+            {"max_ps", or_null(row.longest.count())},
+            {"goodput_GBps", or_null(row.gigabytes_per_s())}};
   };
   Json json = completions(rows.back());
-  json["last_arrival_ps"] = run.result.stage_time.count();
+  json["last_arrival_ps"] =
+      rows.back().has_times() ? Json(run.result.stage_time.count()) : Json();
   for (const CompletionRow& row : rows.first(rows.size() - 1)) {
     json[row.pattern] = completions(row);
   }
@@ -207,6 +212,10 @@ std::string JsonOf(const RunDefaults& defaults, const RunOptions& options,
 
 std::string DescribeRow(const CompletionRow& row) {
   constexpr double kGbPerByte = 1e-9;
+  if (!row.has_times()) {
+    return fmt::format("traffic    {}: none of {} message{} arrived\n",
+                       row.pattern, row.messages, row.messages == 1 ? "" : "s");
+  }
   return fmt::format(
       "traffic    {}: {} message{}, {:.6f} GB; completion in us: mean {:.3f}, "
       "median {:.3f}, p99 {:.3f}, longest {:.3f}\n",

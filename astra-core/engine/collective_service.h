@@ -113,6 +113,9 @@ class CollectiveService {
   // tell.
   virtual std::string WhyStuck() const { return {}; }
 
+  // Returns when a sender last gave a message up; 0 if none has.
+  virtual TimePs last_give_up() const { return {}; }
+
   // Moves out all collectives, ordered by the time at which their first member
   // joined.
   virtual std::vector<CollectiveRecord> TakeRecords() = 0;

@@ -200,7 +200,7 @@ class Engine {
   int64_t CountWork(const RankProgram& program, uint32_t id) const;
   double ShareDone() const;
   absl::Status ReportProgress();
-  absl::Status Silence() const;
+  absl::Status Silence();
   std::string WhatIsAwaited(const Lane& lane) const;
 
   const absl::Span<const std::string> layer_names_;

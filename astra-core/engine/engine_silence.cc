@@ -13,8 +13,9 @@ namespace astra {
 
 // Returns the error for ranks that wait when nothing is left to happen: which
 // ranks wait, and for what.
-absl::Status Engine::Silence() const {
+absl::Status Engine::Silence() {
   constexpr size_t kMaxNamed = 4;
+  last_event_ = std::max(last_event_, collectives_.last_give_up());
   std::string who;
   size_t num_waiting = 0;
   std::vector<std::string> told;  // What ranks wait for, without repeats.

@@ -76,6 +76,7 @@ class RunningCollectives final : public CollectiveService {
 
   std::string WhatIsMissing(CommunicatorId communicator) const override;
   std::string WhyStuck() const override { return network_.WhyStuck(); }
+  TimePs last_give_up() const override { return network_.last_give_up(); }
 
   std::vector<CollectiveRecord> TakeRecords() override {
     return std::move(records_);

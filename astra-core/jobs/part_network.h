@@ -46,6 +46,7 @@ class PartNetwork final : public NetworkBackend {
     return network_->statistics();
   }
   std::string WhyStuck() const override { return network_->WhyStuck(); }
+  TimePs last_give_up() const override { return network_->last_give_up(); }
 
  private:
   const std::unique_ptr<NetworkBackend> network_;

@@ -12,6 +12,12 @@ namespace {
 constexpr std::string_view kFile = "completions.csv";
 constexpr TimePs kNone(0);
 
+// Appends a time of messages that have arrived; nothing where none has.
+template <TimePs CompletionRow::*time>
+void AppendTime(const CompletionRow& row, std::string* text) {
+  if (row.has_times()) AppendUs(row.*time, text);
+}
+
 constexpr Column<CompletionRow> kColumns[] = {
     {"pattern", "", "name; the second of a name is incast#2; all",
      [](const CompletionRow& row, std::string* text) {
@@ -29,33 +35,26 @@ constexpr Column<CompletionRow> kColumns[] = {
      [](const CompletionRow& row, std::string* text) {
        AppendInteger(row.bytes.count(), text);
      }},
-    {"mean_us", "us", "from the start of a message to its arrival, mean",
+    {"mean_us", "us",
+     "from the start of a message to its arrival, mean; empty, as the other "
+     "times and goodput, if none arrived",
      [](const CompletionRow& row, std::string* text) {
-       AppendNumber(row.mean_us, 6, text);
+       if (row.has_times()) AppendNumber(row.mean_us, 6, text);
      }},
     {"median_us", "us", "the same, of the middle message",
-     [](const CompletionRow& row, std::string* text) {
-       AppendUs(row.median, text);
-     }},
+     AppendTime<&CompletionRow::median>},
     {"p99_us", "us", "the same, not exceeded by 99 % of the messages",
-     [](const CompletionRow& row, std::string* text) {
-       AppendUs(row.p99, text);
-     }},
-    {"max_us", "us", "the same, longest",
-     [](const CompletionRow& row, std::string* text) {
-       AppendUs(row.longest, text);
-     }},
+     AppendTime<&CompletionRow::p99>},
+    {"max_us", "us", "the same, longest", AppendTime<&CompletionRow::longest>},
     {"first_start_us", "us", "when the first message started",
      [](const CompletionRow& row, std::string* text) {
        AppendUs(row.first_start, text);
      }},
     {"last_finish_us", "us", "when the last message arrived",
-     [](const CompletionRow& row, std::string* text) {
-       AppendUs(row.last_finish, text);
-     }},
+     AppendTime<&CompletionRow::last_finish>},
     {"goodput_GBps", "GB/s", "bytes / (last_finish_us - first_start_us)",
      [](const CompletionRow& row, std::string* text) {
-       AppendNumber(row.gigabytes_per_s(), 6, text);
+       if (row.has_times()) AppendNumber(row.gigabytes_per_s(), 6, text);
      }},
 };
 

@@ -15,8 +15,8 @@
 namespace astra {
 
 // Messages of one pattern, or of all. The completion time of a message is from
-// its start to its arrival. The times are those of messages that have arrived,
-// and 0 if none has.
+// its start to its arrival. The times are those of messages that have arrived;
+// if none has, they are 0 and mean nothing.
 struct CompletionRow {
   std::string pattern;
   uint64_t messages = 0;
@@ -28,6 +28,9 @@ struct CompletionRow {
   TimePs longest;
   TimePs first_start;
   TimePs last_finish;
+
+  // Returns whether the row has times.
+  bool has_times() const { return arrived > 0; }
 
   // Bytes of messages that have arrived, over the time from the first start to
   // the last arrival; 0 if no time passed.

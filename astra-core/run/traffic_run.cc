@@ -93,6 +93,17 @@ class TrafficSender {
   }
 
   TimePs last_arrival() const { return last_arrival_; }
+
+  // Returns the end of a run in which nothing is left to happen. The clock of
+  // the network goes on beyond it.
+  TimePs LastEvent() const {
+    TimePs last = std::max(
+        {last_arrival_, messages_.back().start, network_.last_give_up()});
+    const RunEvents& events = request_.events;
+    if (events.links.empty()) return last;
+    return std::max(last, events.links.back().time + events.reroute_delay);
+  }
+
   std::vector<TimePs> TakeFinish() { return std::move(finish_); }
 
  private:
@@ -153,7 +164,7 @@ class TrafficSender {
     return absl::InternalError(fmt::format(
         "nothing is left to happen after {:.3f} us, but {} of {} messages have "
         "not arrived{}{}",
-        ToMicroseconds(last_arrival_), messages_.size() - num_arrived_,
+        ToMicroseconds(LastEvent()), messages_.size() - num_arrived_,
         messages_.size(), why.empty() ? "" : "; the network says: ", why));
   }
 
@@ -209,6 +220,9 @@ absl::StatusOr<TrafficRunResult> RunTraffic(const TrafficRunRequest& request) {
   run.result.link_bytes.assign(bytes.begin(), bytes.end());
   run.result.stage_time = sender.last_arrival();
   LongestNetwork(run.network, run.network_time).See(*network);
+  if (run.network_time == kMaxCollectiveTime) {
+    run.network_time = sender.LastEvent();
+  }
   result.finish = sender.TakeFinish();
   return result;
 }

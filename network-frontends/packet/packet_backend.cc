@@ -37,4 +37,6 @@ ReplaySupport* PacketBackend::replay() { return network_->replay(); }
 
 std::string PacketBackend::WhyStuck() const { return network_->WhyStuck(); }
 
+TimePs PacketBackend::last_give_up() const { return network_->last_give_up(); }
+
 }  // namespace astra

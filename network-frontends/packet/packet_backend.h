@@ -63,6 +63,7 @@ class PacketBackend final : public NetworkBackend {
   WorkDone work() const override;
   const NetworkStatistics& statistics() override;
   std::string WhyStuck() const override;
+  TimePs last_give_up() const override;
   ReplaySupport* replay() override;
 
  private:

@@ -77,6 +77,7 @@ class PacketNetwork {
   WorkDone work() const { return records_.work(); }
   const NetworkStatistics& statistics();
   std::string WhyStuck() const { return connections_.WhyStuck(); }
+  TimePs last_give_up() const { return senders_.last_give_up(); }
   NetworkParts parts();
   PacketReplay* replay() { return replay_ ? &*replay_ : nullptr; }
 

@@ -418,6 +418,7 @@ bool Senders::OnTimeout(QueuePairId id) {
   records_.CountIrregular();
   if (++qp.num_timeouts > setup_.options.nic.retries) {
     qp.has_given_up = true;
+    last_give_up_ = now;
     return false;
   }
   qp.progress = now;

@@ -84,6 +84,9 @@ class Senders {
   // be sent again, so that Departures::Wake must follow.
   bool OnTimeout(QueuePairId id);
 
+  // Returns when OnTimeout() last gave a queue pair up; 0 if it never has.
+  TimePs last_give_up() const { return last_give_up_; }
+
   // Counts the time from one packet to the next, as the last of the queue pair
   // has it, for so many packets.
   void CountPace(const QueuePair& qp, const Port& port, int64_t packets = 1);
@@ -133,6 +136,7 @@ class Senders {
   CongestionControl& control_;
   const bool paces_anew_;  // CongestionControl::paces_anew().
   const bool window_follows_rate_;
+  TimePs last_give_up_;
 };
 
 }  // namespace astra

@@ -112,7 +112,10 @@ TEST_F(PatternProgramTest, ARunThatIsStoppedLeavesItsFiles) {
                                     "of simulated time: 0 of 8 messages had "
                                     "arrived\n"));
   EXPECT_THAT(ReadOut("completions.csv"),
-              HasSubstr("\nincast,8,0,0,0.000000,"));
+              HasSubstr("\nincast,8,0,0,,,,,5.000000,,\n"));
+  EXPECT_THAT(result.out, HasSubstr("traffic    incast: none of 8 messages "
+                                    "arrived\n"));
+  EXPECT_THAT(ReadOut("run.json"), HasSubstr("\"mean_us\": null"));
 }
 
 TEST_F(PatternProgramTest, LinksMayFailDuringTheRun) {

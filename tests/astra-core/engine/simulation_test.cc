@@ -426,6 +426,7 @@ class SilentBackend final : public NetworkBackend {
   absl::Span<const double> link_bytes() const override { return {}; }
   const NetworkStatistics& statistics() override { return statistics_; }
   std::string WhyStuck() const override { return "link 7 is down"; }
+  TimePs last_give_up() const override { return Microseconds(2); }
 
  private:
   TimePs now_;
@@ -444,7 +445,7 @@ TEST(SimulationTest, ARunThatDrainsSaysWhoWaitsForWhat) {
       Simulate(workload, options, routes,
                [] { return std::make_unique<SilentBackend>(); }),
       StatusIs(absl::StatusCode::kInternal,
-               "nothing is left to happen after 0.000 us, but 2 rank(s) wait; "
+               "nothing is left to happen after 2.000 us, but 2 rank(s) wait; "
                "rank 0 waits since 0.000 us in layer layer0 (fwd) for the "
                "all-reduce of 1000B over TP, 2 ranks from rank 0, which lacks "
                "4 of 4 messages: rank 0 to rank 1, rank 1 to rank 0 are under "

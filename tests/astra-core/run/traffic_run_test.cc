@@ -16,6 +16,7 @@ namespace astra::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr int64_t kPayload = 1000;
 constexpr int64_t kHeader = 100;
@@ -137,11 +138,43 @@ TEST_P(TrafficRunTest, SaysThatMessagesOverADeadCableNeverArrive) {
                                  "network says: ")));
 }
 
+// The clock of a network in which nothing happens goes on to the end of time.
+TEST_P(TrafficRunTest, AStuckRunEndsWithTheLastThingThatHappens) {
+  TrafficRunRequest request =
+      RequestOf("permutation:bytes=4kB,shift=1,start=5us", Star(2), GetParam());
+  request.events.links = {{.time = Microseconds(2),
+                           .a = NodeId(0),
+                           .b = NodeId(2),
+                           .rate_factor = 0}};
+  request.events.reroute_delay = Microseconds(1);
+  const RunResult run = ValueOrDie(RunTraffic(request)).run;
+  EXPECT_THAT(run.status,
+              StatusIs(absl::StatusCode::kInternal,
+                       StartsWith("nothing is left to happen after 5.000 us, "
+                                  "but 2 of 2 messages have not arrived; ")));
+  EXPECT_EQ(run.network_time, Microseconds(5));
+}
+
 INSTANTIATE_TEST_SUITE_P(Networks, TrafficRunTest,
                          ::testing::Values(Fidelity::kFlow, Fidelity::kPacket),
                          [](const auto& named) {
                            return std::string(Name(named.param));
                          });
+
+// 500 us without an acknowledgement, and twice that after the retry.
+TEST(TrafficRunErrorsTest, ARunThatGivesUpEndsAsItDoes) {
+  TrafficRunRequest request =
+      RequestOf("permutation:bytes=4kB,shift=1", Star(2), Fidelity::kPacket);
+  request.network.packet.error_rate = 1;
+  request.network.packet.nic.retries = 1;
+  const RunResult run = ValueOrDie(RunTraffic(request)).run;
+  EXPECT_THAT(run.status,
+              StatusIs(absl::StatusCode::kInternal,
+                       "nothing is left to happen after 1500.000 us, but 2 of "
+                       "2 messages have not arrived; the network says: GPU 0 "
+                       "to GPU 1: given up after 1 retries"));
+  EXPECT_EQ(run.network_time, Microseconds(1500));
+}
 
 // GPUs 0 and 1 are joined to 2 only, which passes nothing on.
 TEST(TrafficRunErrorsTest, ThereMustBeAPath) {

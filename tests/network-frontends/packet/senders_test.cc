@@ -129,6 +129,8 @@ TEST_P(LossTest, GivesUpAfterSomeTimeoutsAndSaysSo) {
   network.Send(From(0, 0, 1, KiB(4)));
   EXPECT_THAT(Arrivals(network, 1), IsEmpty());
   EXPECT_EQ(network.WhyStuck(), "GPU 0 to GPU 1: given up after 2 retries");
+  EXPECT_EQ(network.last_give_up(),
+            (1 + 2 + 4) * options.nic.retransmission_timeout);
   EXPECT_EQ(network.statistics().num_data_packets, 3u);
 }
 
