@@ -297,7 +297,9 @@ const YamlValue* YamlFields::Value(std::string_view key) {
 
 const YamlValue* YamlFields::Require(std::string_view key) {
   const YamlValue* value = Value(key);
-  if (value == nullptr) Error(key, fmt::format("{} has no \"{}\"", what_, key));
+  if (value == nullptr) {
+    Missing({key}, fmt::format("{} has no \"{}\"", what_, key));
+  }
   return value;
 }
 
@@ -428,16 +430,31 @@ void YamlFields::Error(std::string_view key, std::string_view message) {
   document_->Error(value == nullptr ? *place_ : *value, message);
 }
 
+void YamlFields::Missing(absl::Span<const std::string_view> keys,
+                         std::string_view message) {
+  if (document_->status_.ok()) {
+    document_->lacking_ = map_;
+    document_->lacked_.assign(keys.begin(), keys.end());
+  }
+  document_->Error(*place_, message);
+}
+
 void YamlFields::Close() {
   if (map_ == nullptr) return;
   std::sort(asked_.begin(), asked_.end());
   asked_.erase(std::unique(asked_.begin(), asked_.end()), asked_.end());
   const std::vector<std::string_view> known(asked_.begin(), asked_.end());
+  std::vector<std::string_view> lacked;
+  if (document_->lacking_ == map_) {
+    lacked.assign(document_->lacked_.begin(), document_->lacked_.end());
+  }
   for (const auto& [name, value] : map_->children) {
     if (std::binary_search(asked_.begin(), asked_.end(), name)) continue;
+    const bool is_misspelt = !NearestName(name, lacked).empty();
+    if (is_misspelt) document_->status_ = absl::OkStatus();
     document_->Error(
         value, UnknownName(fmt::format("field of {}", what_), name, known));
-    return;
+    if (is_misspelt) return;
   }
 }
 

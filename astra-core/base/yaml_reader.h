@@ -98,6 +98,12 @@ class YamlFields {
   // Records an error at the field `key`, or at the mapping if it is absent.
   void Error(std::string_view key, std::string_view message);
 
+  // Records an error at the mapping, which has none of the fields `keys`. If
+  // Close() finds a field that looks like a misspelling of one of them, its
+  // error takes the place of this one.
+  void Missing(absl::Span<const std::string_view> keys,
+               std::string_view message);
+
   // Records an error if there is a field that nobody asked for.
   void Close();
 
@@ -157,9 +163,14 @@ class YamlDocument {
   void ErrorAt(std::string_view path, std::string_view message);
 
  private:
+  friend class YamlFields;
+
   std::string file_;
   YamlValue root_;
   absl::Status status_;
+  // If the first error is one of Missing(): its mapping and its fields.
+  const YamlValue* lacking_ = nullptr;
+  std::vector<std::string> lacked_;
 };
 
 }  // namespace astra

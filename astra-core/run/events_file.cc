@@ -32,6 +32,12 @@ struct Interval {
   double value = 1;
 };
 
+// How an event of cables repeats: for `length`, again after `every`.
+struct Flaps {
+  TimePs every;
+  TimePs length;
+};
+
 // What is known of one cable, by its ends, the lower first.
 struct Cable {
   std::vector<Interval> rates;
@@ -93,8 +99,8 @@ class EventsReader {
       found = i;
     }
     if (!found) {
-      fields.Error("",
-                   fmt::format("expected one of {}", fmt::join(names, ", ")));
+      fields.Missing(names,
+                     fmt::format("expected one of {}", fmt::join(names, ", ")));
     }
     return found;
   }
@@ -104,6 +110,8 @@ class EventsReader {
     when.from = ReadTime("from", TimePs(), fields);
     when.until = ReadTime("until", kLatest, fields);
     if (when.until <= when.from) fields.Error("until", "expected after from");
+    const Flaps flaps = {ReadTime("every", TimePs(), fields),
+                         ReadTime("for", TimePs(), fields)};
     const std::optional<size_t> target = OnlyOne(kTargets, fields);
     const std::optional<size_t> effect = OnlyOne(kEffects, fields);
     if (target && effect) {
@@ -111,7 +119,7 @@ class EventsReader {
       if (is_of_gpus) {
         ReadSpeed(static_cast<Target>(*target), when, fields);
       } else {
-        ReadRate(static_cast<Target>(*target), when, fields);
+        ReadRate(static_cast<Target>(*target), when, flaps, fields);
       }
     }
     fields.Close();
@@ -137,7 +145,7 @@ class EventsReader {
     const std::string_view name = kTargets[static_cast<size_t>(target)];
     RefuseEffects({"rate", "down", "loss"}, name, fields);
     for (const std::string_view key : {"every", "for"}) {
-      if (fields.Value(key) != nullptr) {
+      if (fields.has(key)) {
         fields.Error(key, "only events of links, NICs and switches repeat");
       }
     }
@@ -171,7 +179,8 @@ class EventsReader {
     return gpus;
   }
 
-  void ReadRate(Target target, const Interval& when, YamlFields& fields) {
+  void ReadRate(Target target, const Interval& when, const Flaps& flaps,
+                YamlFields& fields) {
     RefuseEffects({"speed", "dead"}, kTargets[static_cast<size_t>(target)],
                   fields);
     std::string name;
@@ -194,7 +203,7 @@ class EventsReader {
       }
       what = fmt::format("at {:g} of its rate", intervals[0].value);
     }
-    what += ReadFlaps(when, &intervals, fields);
+    what += AddFlaps(when, flaps, &intervals, fields);
     for (const Ends& ends : cables) {
       Cable& cable = cables_[ends];
       std::vector<Interval>& list =
@@ -210,10 +219,9 @@ class EventsReader {
   }
 
   // Replaces the only interval by one for each flap. Returns what to say of it.
-  std::string ReadFlaps(const Interval& when, std::vector<Interval>* intervals,
-                        YamlFields& fields) {
-    const TimePs every = ReadTime("every", TimePs(), fields);
-    const TimePs length = ReadTime("for", TimePs(), fields);
+  std::string AddFlaps(const Interval& when, const Flaps& flaps,
+                       std::vector<Interval>* intervals, YamlFields& fields) {
+    const auto [every, length] = flaps;
     if (fields.has("every") != fields.has("for")) {
       fields.Error(fields.has("every") ? "every" : "for",
                    "expected every and for together");

@@ -332,7 +332,10 @@ INSTANTIATE_TEST_SUITE_P(
              "of at least 0"),
         Line("Modules", 6, "modules: {}\nmodule:",
              "p:6:10: modules is a mapping, expected a list"),
-        Line("NoName", 7, "  - nam: column", "p:7:5: a module has no \"name\""),
+        Line("NoName", 7, "  - nam: column",
+             "p:7:10: unknown field of a module \"nam\"; did you mean "
+             "\"name\"? (known: forward, input_gradient, memory, name, "
+             "recompute, weight_gradient)"),
         Line("Pass", 8, "    forwards:",
              "p:9:7: unknown field of a module \"forwards\"; did you mean "
              "\"forward\"? (known: forward, input_gradient, memory, name, "

@@ -108,6 +108,10 @@ constexpr BadCase kBadCases[] = {
     {"AList", "[1]", "f:1:1: a thing is a list, expected a mapping"},
     {"NotYaml", "text: [\n", "f:2:1: not YAML: end of sequence flow not found"},
     {"Missing", "integer: 2\n", "f:1:1: a thing has no \"text\""},
+    {"Misspelt", "colour: 1\ntexd: a\n",
+     "f:2:7: unknown field of a thing \"texd\"; did you mean \"text\"? "
+     "(known: bool, integer, kind, list, map, maps, number, text)"},
+    {"MissingBesideUnknown", "colour: 1\n", "f:1:1: a thing has no \"text\""},
     {"Twice", "text: a\ntext: b\n", "f:2:1: \"text\" is there twice"},
     {"KeyIsAList", "text: a\n[1]: b\n", "f:2:1: expected a name as the key"},
     {"Unknown", "text: a\nintegre: 2\n",

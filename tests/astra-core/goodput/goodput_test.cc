@@ -129,6 +129,9 @@ TEST(FailuresFileTest, MistakesHaveAPlace) {
             "f:2:28: expected above 0");
   EXPECT_EQ(ErrorOf("{name: a, mean: 1s, per_gpu: 1s, restart: 1s}"),
             "f:2:28: no effect beside per_gpu");
+  EXPECT_EQ(ErrorOf("{name: gpu, men: 48h, restart: 10min}"),
+            "f:2:29: unknown field of a failure \"men\"; did you mean "
+            "\"mean\"? (known: mean, name, per_gpu, restart)");
   EXPECT_EQ(ErrorOf(""), "f:2:11: expected at least one failure");
 }
 

@@ -124,6 +124,12 @@ TEST(EventsFileTest, MistakesHaveAPlace) {
             "e:2:17: expected two nodes below 7, such as [3, 47]");
   EXPECT_EQ(ErrorOf("{link: [0, 4]}"),
             "e:2:10: expected one of rate, down, loss, speed, dead");
+  EXPECT_EQ(ErrorOf("{link: [0, 4], lose: 0.01}"),
+            "e:2:31: unknown field of an event \"lose\"; did you mean "
+            "\"loss\"? (known: dead, down, every, for, from, gpu, link, loss, "
+            "nic, rate, server, speed, switch, until)");
+  EXPECT_EQ(ErrorOf("{link: [0, 4], every: 1ms}"),
+            "e:2:10: expected one of rate, down, loss, speed, dead");
   EXPECT_EQ(ErrorOf("{link: [0, 4], gpu: 1, down: true}"),
             "e:2:30: expected only one of link, switch, nic, gpu, server");
   EXPECT_EQ(ErrorOf("{from: 2us, until: 1us, gpu: 1, speed: 2}"),

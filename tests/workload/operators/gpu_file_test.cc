@@ -233,9 +233,18 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{With("  error: 0.25", "  error: -1"),
                 "g:20:10: error is \"-1\": expected a number from 0 to 10"},
         BadFile{With("  kernel_us: 3", "  kernel_ms: 3"),
-                "g:19:3: calibration has no \"kernel_us\""},
+                "g:30:14: unknown field of calibration \"kernel_ms\"; did you "
+                "mean \"kernel_us\"? (known: attention_backward, "
+                "attention_bias, attention_forward, communication_slowdown, "
+                "error, gemm, grouped_gemm, kernel_us, linear_attention, "
+                "memory, memory_of, origin, reached_compute, reached_memory, "
+                "sharded_load, tile_fill_k, training_load)"},
         BadFile{With("architecture: None", "arch: None"),
-                "g:1:1: a GPU has no \"architecture\""},
+                "g:5:7: unknown field of a GPU \"arch\"; did you mean "
+                "\"architecture\"? (known: aliases, architecture, "
+                "calibration, clock_MHz, cuda_GiB, l2_cache_MB, memory_GB, "
+                "memory_GBps, name, nvlink_GBps, origins, pcie_GBps, "
+                "peak_TFLOPS, sms, source, vector_TFLOPS)"},
         BadFile{std::string(kFile) + "price: 1\n",
                 "g:32:8: unknown field of a GPU \"price\" (known: aliases, "
                 "architecture, calibration, clock_MHz, cuda_GiB, l2_cache_MB, "

@@ -53,7 +53,9 @@ TEST(IterationFileTest, SaysWhatIsWrongAndWhere) {
             "f:2:24: seconds is \"0\": expected a number from 1e-06 to "
             "1000000");
   EXPECT_EQ(ErrorOf("name: a\niterations: [{second: 1}]\n"),
-            "f:2:14: an iteration has no \"seconds\"");
+            "f:2:23: unknown field of an iteration \"second\"; did you mean "
+            "\"seconds\"? (known: gen_workload, seconds, simai_analytical, "
+            "spread_pct, trace)");
   EXPECT_EQ(ErrorOf("name: a\niterations: [{seconds: 1}]\nload: 1\n"),
             "f:3:7: unknown field of measured iterations \"load\" (known: "
             "gen_workload, iterations, name, simai_analytical)");
