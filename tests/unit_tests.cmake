@@ -355,6 +355,7 @@ astra_test(backend_packet_test
     network-frontends/packet/forwarding_test.cc
     network-frontends/packet/islands_test.cc
     network-frontends/packet/packet_backend_test.cc
+    network-frontends/packet/packet_options_test.cc
     network-frontends/packet/packet_congestion_test.cc
     network-frontends/packet/packet_window_test.cc
     network-frontends/packet/port_test.cc

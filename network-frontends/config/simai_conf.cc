@@ -433,6 +433,7 @@ absl::Status AtSimaiConfKey(std::string_view file, std::string_view contents,
       {"min_rate", "MIN_RATE"},
       {"log_base", "PINT_LOG_BASE"},
       {"payload", "PACKET_PAYLOAD_SIZE"},
+      {"time_resolution", "PACKET_PAYLOAD_SIZE"},
   };
   TextReader reader(file, contents);
   while (reader.NextLine()) {

@@ -69,6 +69,31 @@ absl::Status CheckNic(const NicOptions& nic) {
   return absl::OkStatus();
 }
 
+// Times are cut off to whole steps of the resolution. Less than one step would
+// be no time at all.
+absl::Status CheckResolution(const PacketOptions& options,
+                             const Topology& topology) {
+  if (options.time_resolution < TimePs(1)) {
+    return Wrong("time_resolution must be 1ps or more");
+  }
+  Bandwidth fastest;
+  for (const LinkType& type : topology.link_types()) {
+    fastest = std::max(fastest, type.bandwidth);
+  }
+  if (fastest == Bandwidth(0)) return absl::OkStatus();
+  const Bytes packet = options.nic.payload + options.nic.header;
+  const TimePs time = TransferTime(packet, fastest);
+  if (options.time_resolution <= time) return absl::OkStatus();
+  constexpr double kNsPerUs = 1e3;
+  constexpr double kGbps = 1e-9;
+  return Wrong(fmt::format(
+      "time_resolution is {:g} ns, but a full packet of {} B takes {:g} ns on "
+      "the fastest link, at {:g} Gbps: expected no more than that",
+      kNsPerUs * ToMicroseconds(options.time_resolution), packet.count(),
+      kNsPerUs * ToMicroseconds(time),
+      kGbps * static_cast<double>(fastest.count())));
+}
+
 absl::Status CheckSwitch(std::string_view key, const SwitchOptions& options) {
   if (options.buffer_share <= 0) {
     return Wrong(fmt::format("{}: buffer_share must be above 0", key));
@@ -152,9 +177,7 @@ PacketOptions DefaultNetwork() {
 absl::Status CheckPacketOptions(const PacketOptions& options,
                                 const Topology& topology) {
   ASTRA_RETURN_IF_ERROR(CheckNic(options.nic));
-  if (options.time_resolution < TimePs(1)) {
-    return Wrong("time_resolution must be 1ps or more");
-  }
+  ASTRA_RETURN_IF_ERROR(CheckResolution(options, topology));
   ASTRA_RETURN_IF_ERROR(CheckSwitch("fabric", options.fabric));
   ASTRA_RETURN_IF_ERROR(CheckSwitch("nv_switch", options.nv_switch));
   ASTRA_RETURN_IF_ERROR(CheckCongestion(options.congestion));

@@ -164,8 +164,9 @@ PacketOptions DefaultNetwork();
 
 // Checks the options. Errors: InvalidArgument, with the key of the file, for
 // values out of range, nodes that `topology` does not have or that no cable
-// connects, an unknown congestion control, and choices that contradict each
-// other: packets that overtake one another need selective repeat.
+// connects, an unknown congestion control, a time resolution above the time of
+// a full packet on the fastest link, and choices that contradict each other:
+// packets that overtake one another need selective repeat.
 absl::Status CheckPacketOptions(const PacketOptions& options,
                                 const Topology& topology);
 
