@@ -223,6 +223,36 @@ void Tabulate(const std::vector<Observed>& all,
   report.files.push_back({"iterations.csv", std::move(csv)});
 }
 
+// Returns the error for observations that no load explains. It names the one
+// that is longest beside its prediction and the one that is shortest.
+absl::Status NoLoadExplains(const std::vector<Observed>& all,
+                            const ConstantsFit& fit) {
+  size_t longest = 0;
+  size_t shortest = 0;
+  const auto ratio = [&](size_t i) {
+    return all[i].observation.seconds / fit.predicted[i];
+  };
+  for (size_t i = 1; i < all.size(); ++i) {
+    if (ratio(i) > ratio(longest)) longest = i;
+    if (ratio(i) < ratio(shortest)) shortest = i;
+  }
+  std::string measured =
+      fmt::format("{:.6g} s", all[longest].observation.seconds);
+  std::string predicted =
+      fmt::format("it takes {:.6g} s", fit.predicted[longest]);
+  if (shortest != longest) {
+    AppendFormat(&measured, " here and {:.6g} s of {}",
+                 all[shortest].observation.seconds, all[shortest].name());
+    predicted = fmt::format("they take {:.6g} s and {:.6g} s",
+                            fit.predicted[longest], fit.predicted[shortest]);
+  }
+  const double load = fit.values[static_cast<size_t>(JobConstant::kLoad)];
+  return absl::InvalidArgumentError(
+      fmt::format("{}: no load is found that explains {}: with load {} {}",
+                  all[longest].name(), measured,
+                  ValueText(JobConstant::kLoad, load), predicted));
+}
+
 // Warns of observations that do not agree with the others. Refuses them where
 // they also leave the load open, as where they differ by less than the job
 // takes at full speed.
@@ -233,14 +263,13 @@ absl::Status CheckAgreement(const std::vector<Observed>& all,
   for (size_t i = 0; i < all.size(); ++i) {
     const auto& [seconds, deviation] = all[i].observation;
     if (std::abs(fit.predicted[i] - seconds) <= kFarOff * deviation) continue;
-    const std::string contradiction = fmt::format(
+    if (load.state != ConstantState::kDetermined) {
+      return NoLoadExplains(all, fit);
+    }
+    warnings.push_back(fmt::format(
         "{}: {:.6g} s contradicts the other iterations: fitted to all, it "
         "takes {:.6g} s",
-        all[i].name(), seconds, fit.predicted[i]);
-    if (load.state != ConstantState::kDetermined) {
-      return absl::InvalidArgumentError(contradiction);
-    }
-    warnings.push_back(contradiction);
+        all[i].name(), seconds, fit.predicted[i]));
   }
   return absl::OkStatus();
 }

@@ -130,11 +130,35 @@ TEST_F(SimaiFitIterationTest, RefusesWhatCannotBe) {
                 "is written for an iteration"));
   EXPECT_THAT(error("- {seconds: 1, gen_workload: {global-batch: 15}}\n"),
               HasSubstr("it.yaml:6:13: gen_workload: "));
+}
+
+TEST_F(SimaiFitIterationTest, SaysWhichIterationsNoLoadExplains) {
+  const auto error = [this](const std::string& iterations) {
+    const ProgramResult result = Fit(iterations);
+    EXPECT_EQ(result.exit_code, 2) << result.out;
+    return result.error;
+  };
   // Twice the work takes longer by less than the work at full speed.
-  EXPECT_THAT(error("- {seconds: 20, gen_workload: {global-batch: 64}}\n"
-                    "- {seconds: 20.1, gen_workload: {global-batch: 128}}\n"),
-              HasSubstr(" contradicts the other iterations: fitted to all, it "
-                        "takes "));
+  EXPECT_EQ(error("- {seconds: 20, gen_workload: {global-batch: 64}}\n"
+                  "- {seconds: 20.1, gen_workload: {global-batch: 128}}\n"),
+            "simai_fit: error: it.yaml:6:13: no load is found that explains 20 "
+            "s here and 20.1 s of it.yaml:7:13: with load 0.8200 they take "
+            "3.22445 s and 6.40401 s\n");
+  // The same two iterations are named whichever stands first.
+  const std::string two = "- {seconds: 2, gen_workload: {global-batch: 16}}\n";
+  const std::string four = "- {seconds: 4, gen_workload: {global-batch: 16}}\n";
+  EXPECT_EQ(error(two + four),
+            "simai_fit: error: it.yaml:7:13: no load is found that explains 4 "
+            "s here and 2 s of it.yaml:6:13: with load 0.8200 they take "
+            "0.83978 s and 0.83978 s\n");
+  EXPECT_EQ(error(four + two),
+            "simai_fit: error: it.yaml:6:13: no load is found that explains 4 "
+            "s here and 2 s of it.yaml:7:13: with load 0.8200 they take "
+            "0.83978 s and 0.83978 s\n");
+  EXPECT_EQ(error("- {seconds: 2, spread_pct: 17, gen_workload: "
+                  "{global-batch: 16}}\n"),
+            "simai_fit: error: it.yaml:6:13: no load is found that explains 2 "
+            "s: with load 0.8200 it takes 0.83978 s\n");
 }
 
 }  // namespace
