@@ -5,43 +5,20 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/planner/layout_estimate.h"
 #include "astra-core/planner/pipeline_shape.h"
+#include "astra-core/planner/plan_rules.h"
 #include "astra-core/planner/shape_costs.h"
 #include "workload/generator/module_times.h"
 #include "workload/parallel_plan.h"
 
 namespace astra {
 namespace {
-
-// Names of rules that the search checks itself, as broken by a candidate. All
-// others are those of CheckTraining, with the numbers left out.
-constexpr const char* kWorld = "TP x CP x PP does not divide the GPUs";
-constexpr const char* kExperts =
-    "ETP x EP does not divide the ranks of a stage";
-constexpr const char* kBatch =
-    "DP x micro-batch does not divide the global batch";
-constexpr const char* kNoTensor = "SP without TP";
-constexpr const char* kNoContext = "another method of CP with CP 1";
-constexpr const char* kSameOverlap =
-    "overlaps that are the same as others for the layout";
-constexpr const char* kChunks =
-    "VPP above 1 without the interleaved schedule, or the reverse";
-constexpr const char* kNoPipeline = "a pipeline's schedule with PP 1";
-constexpr const char* kSharding = "ZeRO 2 or 3 with a pipeline";
-constexpr const char* kSameOrder =
-    "an order that numbers ranks as another one does";
-constexpr const char* kOrderOfStages =
-    "an order that puts stages elsewhere for experts";
-constexpr const char* kLayers =
-    "full recomputation of more layers than a chunk of a stage has";
-constexpr const char* kFitsWithout = "the recomputation that just fits is none";
-constexpr const char* kFitsWithAll =
-    "the recomputation that just fits is of all layers";
 
 bool IsSharded(Zero zero) { return zero >= Zero::kGradients; }
 
@@ -163,8 +140,18 @@ class PlanSearch {
     return NumZeros(node.is_sharded, node.pipeline);
   }
 
-  void Refuse(const std::string& rule, int64_t count) {
-    if (count > 0) result_.illegal[rule] += count;
+  void Refuse(PlanRule rule, int64_t count) {
+    Refuse(rule, kPlanRuleTexts[static_cast<size_t>(rule)], count);
+  }
+  void Refuse(PlanRule rule, std::string_view text, int64_t count) {
+    if (count <= 0) return;
+    const std::string name(text);
+    const int64_t total = result_.illegal[name] += count;
+    const bool is_most =
+        rule == last_rule_ && total > result_.illegal[result_.last_rule];
+    if (rule <= last_rule_ && !is_most) return;
+    last_rule_ = rule;
+    result_.last_rule = name;
   }
 
   // Returns number `index` of the choices of what decides about a
@@ -198,15 +185,16 @@ class PlanSearch {
     return layout;
   }
 
-  // Returns the rule by which a shape repeats another one; null: none.
-  const char* RepeatedBy(const Layout& layout) const {
+  // Returns the rule by which a shape repeats another one, if it does.
+  std::optional<PlanRule> RepeatedBy(const Layout& layout) const {
     const bool has_both = space_.sequence_parallel.size() > 1;
     if (has_both && layout.sequence_parallel && layout.tensor == 1) {
-      return kNoTensor;
+      return PlanRule::kNoTensor;
     }
     const bool is_first =
         layout.context_method == space_.context_methods.front();
-    return layout.context == 1 && !is_first ? kNoContext : nullptr;
+    if (layout.context == 1 && !is_first) return PlanRule::kNoContext;
+    return std::nullopt;
   }
 
   // Makes the nodes, and counts the layouts of all others as illegal.
@@ -214,9 +202,9 @@ class PlanSearch {
     const int64_t shapes = space_.size() / below_;
     for (int64_t i = 0; i < shapes; ++i) {
       if (i % Count(space_.recompute) == 0) known_.clear();
-      const char* repeated = RepeatedBy(ChoiceAt(i));
-      if (repeated != nullptr) {
-        Refuse(repeated, below_);
+      const std::optional<PlanRule> repeated = RepeatedBy(ChoiceAt(i));
+      if (repeated) {
+        Refuse(*repeated, below_);
         continue;
       }
       ASTRA_RETURN_IF_ERROR(MakeNodes(ShapeAt(i), i * below_));
@@ -228,15 +216,15 @@ class PlanSearch {
     for (const int64_t pipeline : space_.pipeline) {
       const int64_t inner = inner_ * (num_whole_ + num_sharded_);
       const int64_t first = std::exchange(number, number + inner);
-      const char* broken = BrokenRule(layout, pipeline);
-      if (broken != nullptr) {
-        Refuse(broken, inner);
+      const std::optional<PlanRule> broken = BrokenRule(layout, pipeline);
+      if (broken) {
+        Refuse(*broken, inner);
         continue;
       }
       for (const bool is_sharded : {false, true}) {
         if (NumZeros(is_sharded, pipeline) == 0) continue;
         if (is_sharded && pipeline > 1) {
-          Refuse(kSharding, inner_ * num_sharded_);
+          Refuse(PlanRule::kSharding, inner_ * num_sharded_);
           continue;
         }
         const absl::Status added = AddNode(layout, pipeline, is_sharded, first);
@@ -251,40 +239,47 @@ class PlanSearch {
     return absl::OkStatus();
   }
 
-  // Counts the layouts with the pipelines from `pipeline` on as illegal by
-  // `rule`, unless they break another rule first.
+  // Counts the layouts with the pipelines from `pipeline` on as illegal by a
+  // rule of training, unless they break another rule first.
   void RefuseRest(const std::string& rule, const Layout& layout,
                   int64_t pipeline) {
     const int64_t inner = inner_ * (num_whole_ + num_sharded_);
     for (const int64_t other : space_.pipeline) {
       if (other < pipeline) continue;
-      const char* broken = BrokenRule(layout, other);
-      Refuse(broken != nullptr ? broken : rule, inner);
+      const std::optional<PlanRule> broken = BrokenRule(layout, other);
+      if (broken) {
+        Refuse(*broken, inner);
+      } else {
+        Refuse(PlanRule::kTraining, rule, inner);
+      }
     }
   }
 
-  const char* BrokenRule(const Layout& layout, int64_t pipeline) const {
+  std::optional<PlanRule> BrokenRule(const Layout& layout,
+                                     int64_t pipeline) const {
     const int64_t ranks = layout.tensor * layout.context * pipeline;
     const int64_t gpus = job_.num_gpus();
-    if (ranks > gpus || gpus % ranks != 0) return kWorld;
+    if (ranks > gpus || gpus % ranks != 0) return PlanRule::kWorld;
     const int64_t stage = gpus / pipeline;
-    if (stage % (layout.expert * layout.expert_tensor) != 0) return kExperts;
+    if (stage % (layout.expert * layout.expert_tensor) != 0) {
+      return PlanRule::kExperts;
+    }
     const int64_t pass = gpus / ranks * layout.micro_batch;
-    if (job_.setups[0].global_batch % pass != 0) return kBatch;
-    return space_.orders.size() > 1 || layout.order != RankOrder()
-               ? BrokenByOrder(layout, pipeline)
-               : nullptr;
+    if (job_.setups[0].global_batch % pass != 0) return PlanRule::kBatch;
+    const bool has_orders =
+        space_.orders.size() > 1 || layout.order != RankOrder();
+    return has_orders ? BrokenByOrder(layout, pipeline) : std::nullopt;
   }
 
-  const char* BrokenByOrder(Layout layout, int64_t pipeline) const {
+  std::optional<PlanRule> BrokenByOrder(Layout layout, int64_t pipeline) const {
     layout.pipeline = pipeline;
     const ParallelSizes sizes = SetupOf(job_, layout).sizes();
-    if (!ParallelPlan::Create(sizes).ok()) return kOrderOfStages;
+    if (!ParallelPlan::Create(sizes).ok()) return PlanRule::kOrderOfStages;
     for (const RankOrder& order : space_.orders) {
       if (order == layout.order) break;
-      if (NumbersAlike(sizes, order)) return kSameOrder;
+      if (NumbersAlike(sizes, order)) return PlanRule::kSameOrder;
     }
-    return nullptr;
+    return std::nullopt;
   }
 
   // Returns the position of the costs of a layout, of which its recomputation
@@ -348,22 +343,22 @@ class PlanSearch {
             std::exchange(number, number + num_whole_ + num_sharded_);
         const bool has_chunks = schedule->has_virtual_stages;
         if (has_chunks != (virtual_stages > 1)) {
-          Refuse(kChunks, NumZeros(node));
+          Refuse(PlanRule::kChunks, NumZeros(node));
           continue;
         }
         if (node.pipeline == 1 && schedule != DefaultSchedule(1)) {
-          Refuse(kNoPipeline, NumZeros(node));
+          Refuse(PlanRule::kNoPipeline, NumZeros(node));
           continue;
         }
         const absl::StatusOr<const PipelineCut*> cut =
             cuts_.Find(layout, micro_batches);
         if (!cut.ok()) {
           if (!absl::IsFailedPrecondition(cut.status())) return cut.status();
-          Refuse(RuleOf(cut.status()), NumZeros(node));
+          Refuse(PlanRule::kCut, RuleOf(cut.status()), NumZeros(node));
           continue;
         }
         if (layout.recompute.layers > (*cut)->most_layers) {
-          Refuse(kLayers, NumZeros(node));
+          Refuse(PlanRule::kLayers, NumZeros(node));
           continue;
         }
         VisitZeros(node, **cut, layout, first);
@@ -382,7 +377,7 @@ class PlanSearch {
       layout.recompute = recompute;
       const TrainingSetup setup = SetupOf(job_, layout);
       if (RepeatsOverlaps(layout, setup)) {
-        Refuse(kSameOverlap, 1);
+        Refuse(PlanRule::kSameOverlap, 1);
         continue;
       }
       const LayoutParts parts = {layout, setup, costs_[node.costs], cut,
@@ -427,7 +422,7 @@ class PlanSearch {
     }
     const bool is_all = *blocks == parts.cut.most_layers;
     if ((*blocks == 0 && has_none_) || (is_all && has_full_)) {
-      Refuse(is_all ? kFitsWithAll : kFitsWithout, 1);
+      Refuse(is_all ? PlanRule::kFitsWithAll : PlanRule::kFitsWithout, 1);
       return false;
     }
     layout.recompute.layers = *blocks;
@@ -463,6 +458,7 @@ class PlanSearch {
   // The best, the slowest of them on top.
   std::priority_queue<EstimatedLayout, std::vector<EstimatedLayout>, IsFaster>
       best_;
+  std::optional<PlanRule> last_rule_;  // The one of `result_.last_rule`.
   SearchResult result_;
 };
 

@@ -45,6 +45,10 @@ struct SearchResult {
   int64_t beyond_memory = 0;
   int64_t beyond_bound = 0;
   std::map<std::string, int64_t> illegal;  // By rule.
+  // The rule that the candidates nearest to being legal break: the last one in
+  // the order of PlanRule, and of several that are one PlanRule the one that
+  // most break. It is empty if all candidates are legal.
+  std::string last_rule;
 };
 
 // Searches `space`. `model` times operators alone, on the GPU of the job.

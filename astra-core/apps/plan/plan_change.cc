@@ -149,13 +149,11 @@ absl::StatusOr<WhatIf> PlanWith(const SimaiPlannerOptions& options,
 
 absl::Status NothingIsLegal(const SimaiPlannerOptions& options,
                             const SearchResult& search) {
-  const auto most = std::max_element(
-      search.illegal.begin(), search.illegal.end(),
-      [](const auto& a, const auto& b) { return a.second < b.second; });
   std::string message = fmt::format("none of {} candidates is a legal layout",
                                     options.space.size());
-  if (most != search.illegal.end()) {
-    message += fmt::format(": of {}, {}", most->second, most->first);
+  if (!search.last_rule.empty()) {
+    message += fmt::format(": of {}, {}", search.illegal.at(search.last_rule),
+                           search.last_rule);
   }
   const std::string advice = Advice(options);
   if (!advice.empty()) {

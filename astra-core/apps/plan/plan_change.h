@@ -40,9 +40,9 @@ absl::StatusOr<WhatIf> PlanWith(const SimaiPlannerOptions& options,
                                 std::string_view option,
                                 const std::string& value, std::string change);
 
-// Returns the error for a search that found no legal layout: the rule that most
-// candidates break, and the nearest value of one of the options with which
-// there is a legal layout, if changing one is enough.
+// Returns the error for a search that found no legal layout: the rule that the
+// candidates nearest to being legal break, and the nearest value of one of the
+// options with which there is a legal layout, if changing one is enough.
 absl::Status NothingIsLegal(const SimaiPlannerOptions& options,
                             const SearchResult& search);
 

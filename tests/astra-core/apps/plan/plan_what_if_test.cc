@@ -193,5 +193,19 @@ TEST(NothingIsLegalTest, NamesTheRuleAndTheNearestLegalValue) {
             "legal is --global-batch 63");
 }
 
+TEST(NothingIsLegalTest, NamesTheRuleOfTheCandidatesThatKeepAllOthers) {
+  // 48 sizes of TP, CP and PP, of which 19 divide the GPUs, and 112 layouts of
+  // each.
+  EXPECT_EQ(NothingLegal("--gpus 8 --global-batch 16 --micro-batch 3"),
+            "none of 5376 candidates is a legal layout: of 2128, DP x "
+            "micro-batch does not divide the global batch; the nearest that is "
+            "legal is --micro-batch 2");
+  // 32 layouts of each size. DP x micro-batch exceeds the batch in 40 of all.
+  EXPECT_EQ(NothingLegal("--gpus 8 --global-batch 16 --schedule 1f1b --vpp 2"),
+            "none of 1536 candidates is a legal layout: of 568, VPP above 1 "
+            "without the interleaved schedule, or the reverse; the nearest "
+            "that is legal is --vpp 1");
+}
+
 }  // namespace
 }  // namespace astra
