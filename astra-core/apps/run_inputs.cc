@@ -84,21 +84,29 @@ std::optional<std::string> OtherGpus(std::string_view gpu,
                      Quoted(topology.gpu_type()));
 }
 
+std::optional<std::string> TimedForOtherGpus(const std::string& workload_file,
+                                             const Program& program,
+                                             const std::string& cluster,
+                                             const Topology& topology) {
+  const std::string& timed = program.gpu().name;
+  if (timed.empty() || MayHaveGpu(topology, timed)) return std::nullopt;
+  return fmt::format("{} is timed for the GPU {}, but {} has {}", workload_file,
+                     Quoted(timed), cluster, Quoted(topology.gpu_type()));
+}
+
 absl::Status CheckSameGpuType(const std::string& workload_file,
                               const Program& program,
                               const std::string& cluster,
                               const Topology& topology, bool allowed,
                               Warnings& warnings) {
-  const std::string& timed = program.gpu().name;
-  if (timed.empty() || MayHaveGpu(topology, timed)) return absl::OkStatus();
-  const std::string text =
-      fmt::format("{} is timed for the GPU {}, but {} has {}", workload_file,
-                  Quoted(timed), cluster, Quoted(topology.gpu_type()));
+  const std::optional<std::string> text =
+      TimedForOtherGpus(workload_file, program, cluster, topology);
+  if (!text) return absl::OkStatus();
   if (!allowed) {
-    return absl::InvalidArgumentError(text +
+    return absl::InvalidArgumentError(*text +
                                       " (--gpu-mismatch runs it all the same)");
   }
-  warnings.push_back(text);
+  warnings.push_back(*text);
   return absl::OkStatus();
 }
 

@@ -41,11 +41,20 @@ std::optional<std::string> OtherGpus(std::string_view gpu,
                                      const std::string& file,
                                      const Topology& topology);
 
-// Checks that the program and the topology name the same GPU, since the times
-// of a program hold for one GPU. A difference between two named GPUs is an
-// error, or with `allowed` (the option --gpu-mismatch) a warning.
+// Returns what to say where the program is timed for another GPU than those of
+// the topology, since the times of a program hold for one GPU; nothing if the
+// topology may have this GPU or the program names none. The text names both
+// files and both GPUs.
+std::optional<std::string> TimedForOtherGpus(const std::string& workload_file,
+                                             const Program& program,
+                                             const std::string& cluster,
+                                             const Topology& topology);
+
+// Checks that the program is timed for GPUs of the topology, in a program that
+// has the option --gpu-mismatch. A difference is an error, or with `allowed`
+// (the option was given) a warning.
 //
-// Errors: InvalidArgument that names both files, both GPUs and the option.
+// Errors: InvalidArgument with the text of TimedForOtherGpus and the option.
 absl::Status CheckSameGpuType(const std::string& workload_file,
                               const Program& program,
                               const std::string& cluster,

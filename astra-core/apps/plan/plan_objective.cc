@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "astra-core/apps/gen_workload_overlap.h"
 #include "astra-core/apps/json_parts.h"
+#include "astra-core/apps/plan/plan_pricing.h"
 #include "astra-core/apps/plan/plan_run.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
@@ -222,6 +223,7 @@ absl::StatusOr<std::string> AnswerLayout(const SimaiPlannerOptions& options,
 }
 
 absl::Status AnswerStdin(const SimaiPlannerOptions& options) {
+  ASTRA_RETURN_IF_ERROR(ReadPlanCluster(options).status());
   int64_t number = 0;
   for (std::string line; std::getline(std::cin, line);) {
     ++number;

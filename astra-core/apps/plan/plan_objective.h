@@ -41,7 +41,8 @@ absl::StatusOr<std::string> AnswerLayout(const SimaiPlannerOptions& options,
 
 // Answers the lines of stdin on stdout, each at once, until stdin ends.
 //
-// Errors: InvalidArgument "line N: ..." with the error of a line.
+// Errors: those of ReadPlanCluster, before the first line; InvalidArgument
+// "line N: ..." with the error of a line.
 absl::Status AnswerStdin(const SimaiPlannerOptions& options);
 
 }  // namespace astra

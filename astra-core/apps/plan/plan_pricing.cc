@@ -1,9 +1,11 @@
 #include "astra-core/apps/plan/plan_pricing.h"
 
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "astra-core/apps/run_inputs.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/dispatchers/dispatcher.h"
 #include "collectives/nccl/system_topology.h"
@@ -27,8 +29,7 @@ absl::StatusOr<NcclOptions> NcclOf(const SimaiPlannerOptions& options) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<PlanPricing>> PlanPricing::Create(
-    const SimaiPlannerOptions& options) {
+absl::StatusOr<RunCluster> ReadPlanCluster(const SimaiPlannerOptions& options) {
   const int64_t num_gpus = options.job.num_gpus();
   ASTRA_ASSIGN_OR_RETURN(RunCluster cluster,
                          ReadCluster(options.run, num_gpus));
@@ -37,6 +38,16 @@ absl::StatusOr<std::unique_ptr<PlanPricing>> PlanPricing::Create(
         fmt::format("--gpus is {}, but {} has {}", num_gpus,
                     options.run.cluster_name(), cluster.topology.num_gpus()));
   }
+  if (const std::optional<std::string> text = OtherGpus(
+          options.job.gpu.name, options.run.cluster_name(), cluster.topology)) {
+    return absl::InvalidArgumentError(*text);
+  }
+  return cluster;
+}
+
+absl::StatusOr<std::unique_ptr<PlanPricing>> PlanPricing::Create(
+    const SimaiPlannerOptions& options) {
+  ASTRA_ASSIGN_OR_RETURN(RunCluster cluster, ReadPlanCluster(options));
   std::optional<SystemSpec> system = cluster.system;
   if (!system) {
     ASTRA_ASSIGN_OR_RETURN(system, DeriveSystem(cluster.topology));
@@ -51,8 +62,8 @@ absl::StatusOr<std::unique_ptr<PlanPricing>> PlanPricing::Create(
                        &ignored));
   ASTRA_ASSIGN_OR_RETURN(NcclOptions nccl, NcclOf(options));
   return std::unique_ptr<PlanPricing>(
-      new PlanPricing(num_gpus, std::move(cluster), *std::move(system),
-                      std::move(nccl), std::move(times)));
+      new PlanPricing(options.job.num_gpus(), std::move(cluster),
+                      *std::move(system), std::move(nccl), std::move(times)));
 }
 
 PlanPricing::PlanPricing(int64_t num_gpus, RunCluster cluster,

@@ -19,10 +19,13 @@
 
 namespace astra {
 
+// Reads the cluster of the job. Errors: those of ReadCluster; InvalidArgument
+// for a topology with another number of GPUs than the job, or another type.
+absl::StatusOr<RunCluster> ReadPlanCluster(const SimaiPlannerOptions& options);
+
 class PlanPricing {
  public:
-  // Errors: those of ReadCluster, DeriveSystem and LoadDispatcher;
-  // InvalidArgument for a topology with another number of GPUs than the job.
+  // Errors: those of ReadPlanCluster, DeriveSystem and LoadDispatcher.
   static absl::StatusOr<std::unique_ptr<PlanPricing>> Create(
       const SimaiPlannerOptions& options);
 

@@ -41,9 +41,10 @@ absl::StatusOr<Job> ReadJob(const FabricOptions& options,
   const Topology& whole = cluster.topology();
   ASTRA_ASSIGN_OR_RETURN(Program program,
                          ReadWorkload(*options.beside, warnings));
-  ASTRA_RETURN_IF_ERROR(CheckSameGpuType(*options.beside, program,
-                                         *serving.topology_file, whole,
-                                         /*allowed=*/false, *warnings));
+  if (const std::optional<std::string> text = TimedForOtherGpus(
+          *options.beside, program, *serving.topology_file, whole)) {
+    return absl::InvalidArgumentError(*text);
+  }
   const int64_t server = whole.gpus_per_server();
   const int64_t first = options.beside_first_gpu.value_or(
       (cluster.end() + server - 1) / server * server);

@@ -86,5 +86,13 @@ TEST(PlanObjectiveTest, SaysWhatIsWrong) {
             "\"recompute_layers\"");
 }
 
+TEST(PlanObjectiveTest, RefusesAClusterWithOtherGpusBeforeTheFirstLine) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-8b --gpu H100 --gpus 8 --global-batch 16 "
+      "--seq-length 4096 --system dgx-a100 --objective");
+  EXPECT_EQ(AnswerStdin(options).message(),
+            "--gpu-type is \"h100-sxm\", but --system has \"a100-sxm-80gb\"");
+}
+
 }  // namespace
 }  // namespace astra

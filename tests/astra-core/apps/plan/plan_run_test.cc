@@ -162,5 +162,13 @@ TEST(PlanRunTest, ACloserFidelityRunsTheFirst) {
   EXPECT_FALSE(runs.plans[1].closer_seconds.has_value());
 }
 
+TEST(PlanRunTest, RefusesAClusterWithOtherGpus) {
+  const SimaiPlannerOptions options = ReadPlanner(
+      "-m llama3-8b --gpu H100 --gpus 8 --global-batch 16 --seq-length 4096 "
+      "--system dgx-a100");
+  EXPECT_EQ(SearchLayouts(options).status().message(),
+            "--gpu-type is \"h100-sxm\", but --system has \"a100-sxm-80gb\"");
+}
+
 }  // namespace
 }  // namespace astra

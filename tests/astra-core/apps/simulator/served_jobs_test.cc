@@ -187,5 +187,22 @@ TEST_F(ServedJobsTest, OnlyTheSimulatorServes) {
             "runs jobs that serve\n");
 }
 
+TEST_F(ServedJobsTest, SimaiServingHasNoOptionForAJobOfAnotherGpu) {
+  WriteText(folder_.PathOf("p.yaml"),
+            "simai_program: 1\n"
+            "sizes: {gpus: 8}\n"
+            "gpu: {name: a100-sxm-80gb}\n"
+            "modules:\n"
+            "  - name: block\n"
+            "    forward: [{compute: 5us}]\n"
+            "stages: [{run: [{modules: [block]}]}]\n");
+  EXPECT_EQ(Run("simai_serving",
+                "-m llama3-8b --gpu H100 --requests 2 --isl 128 --osl 2 --rate "
+                "4 --tp 8 --decode-replicas 1 --fidelity flow -n t.txt "
+                "--beside p.yaml"),
+            "simai_serving: error: p.yaml is timed for the GPU "
+            "\"a100-sxm-80gb\", but t.txt has \"H100\"\n");
+}
+
 }  // namespace
 }  // namespace astra::testing
