@@ -436,17 +436,23 @@ absl::StatusOr<std::string> ResultFolder(const CommandLine& flags,
                   Quoted(folder)));
 }
 
-absl::Status ReadOutput(const CommandLine& flags, RunOptions& options) {
-  const std::filesystem::path path(
-      options.jobs_file.value_or(options.workload_file));
-  // A prefix has no extension.
-  std::string stem = (options.chakra ? path.filename() : path.stem()).string();
+// Returns the name of a run without --result.
+absl::StatusOr<std::string> DefaultName(const RunOptions& options) {
   if (options.pattern) {
-    stem = options.pattern->substr(0, options.pattern->find_first_of(":+"));
+    std::string name =
+        options.pattern->substr(0, options.pattern->find_first_of(":+"));
     // Whoever parses the pattern tells what is wrong with its name.
-    if (!IsFileName(stem)) stem = "pattern";
+    return IsFileName(name) ? name : "pattern";
   }
-  ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, stem));
+  if (options.chakra) {  // A prefix has no extension.
+    return std::filesystem::path(*options.chakra).filename().string();
+  }
+  return NameOfInput(options.jobs_file.value_or(options.workload_file));
+}
+
+absl::Status ReadOutput(const CommandLine& flags, RunOptions& options) {
+  ASTRA_ASSIGN_OR_RETURN(const std::string name, DefaultName(options));
+  ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, name));
   if (flags.has("result-folder")) {
     ASTRA_ASSIGN_OR_RETURN(output.folder, ResultFolder(flags, output.name));
   }

@@ -1,8 +1,10 @@
 #include "astra-core/apps/run_output.h"
 
+#include <filesystem>
 #include <limits>
 
 #include "absl/status/status.h"
+#include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/parse.h"
 #include "astra-core/base/status_macros.h"
@@ -11,15 +13,23 @@
 
 namespace astra {
 
+absl::StatusOr<std::string> NameOfInput(const std::string& path) {
+  std::string name = std::filesystem::path(path).stem().string();
+  if (!IsFileName(name)) ASTRA_RETURN_IF_ERROR(ReadFile(path).status());
+  return name;
+}
+
 absl::StatusOr<RunOutput> ReadRunOutput(const CommandLine& flags,
                                         std::string_view otherwise) {
   RunOutput output;
   output.name = flags.value("result").value_or(std::string(otherwise));
   if (!IsFileName(output.name)) {
+    const std::string_view given =
+        flags.has("result") ? "" : "missing, and the input is named ";
     return absl::InvalidArgumentError(
-        fmt::format("--result is {}: expected a name without \"/\" and control "
-                    "characters; see -o",
-                    Quoted(output.name)));
+        fmt::format("--result is {}{}: expected a name without \"/\" and "
+                    "control characters; see -o",
+                    given, Quoted(output.name)));
   }
   output.folder =
       flags.value("output").value_or(fmt::format("results/{}", output.name));

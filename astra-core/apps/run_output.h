@@ -41,8 +41,15 @@ struct RunOutput {
   std::string folder;  // Folder for the results.
 };
 
-// Returns the name from --result, or else `otherwise`, and the folder from
-// --output, or else results/NAME.
+// Returns the name that a run has after its input: that of the file `path`
+// without its extension.
+//
+// Errors: those of ReadFile for a path that names no file, such as that of a
+// folder "d/" or "..".
+absl::StatusOr<std::string> NameOfInput(const std::string& path);
+
+// Returns the name from --result, or else `otherwise`, which is that of the
+// input, and the folder from --output, or else results/NAME.
 //
 // Errors: InvalidArgument for a name that no folder can have, or an empty
 // folder.

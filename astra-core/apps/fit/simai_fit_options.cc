@@ -1,7 +1,6 @@
 #include "astra-core/apps/fit/simai_fit_options.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -216,10 +215,9 @@ absl::StatusOr<SimaiFitOptions> ReadSimaiFitOptions(const CommandLine& flags) {
   SimaiFitOptions options;
   ASTRA_RETURN_IF_ERROR(ReadTask(flags, options));
   ASTRA_RETURN_IF_ERROR(ReadTaskOptions(flags, options));
-  ASTRA_ASSIGN_OR_RETURN(
-      RunOutput output,
-      ReadRunOutput(
-          flags, std::filesystem::path(options.files.front()).stem().string()));
+  ASTRA_ASSIGN_OR_RETURN(const std::string name,
+                         NameOfInput(options.files.front()));
+  ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, name));
   options.name = std::move(output.name);
   options.output = std::move(output.folder);
   return options;

@@ -92,6 +92,17 @@ absl::Status ReadInput(const CommandLine& flags, SimaiTraceOptions& options) {
   return absl::OkStatus();
 }
 
+// Returns the name of a run without --result.
+absl::StatusOr<std::string> DefaultName(const SimaiTraceOptions& options) {
+  if (options.chakra) {  // A prefix has no extension.
+    return std::filesystem::path(*options.chakra).filename().string();
+  }
+  if (options.workload_file) return NameOfInput(*options.workload_file);
+  const std::filesystem::path path(*options.kineto);
+  return NameOfInput(path.extension() == ".gz" ? path.stem().string()
+                                               : *options.kineto);
+}
+
 }  // namespace
 
 absl::Span<const OptionSpec> SimaiTraceOptionSpecs() { return kOptions; }
@@ -116,15 +127,8 @@ absl::StatusOr<SimaiTraceOptions> ReadSimaiTraceOptions(
     ASTRA_RETURN_IF_ERROR(
         Refuse(flags, kOfGoal, "a Chakra trace is the same on every topology"));
   }
-  const std::string& input = options.workload_file ? *options.workload_file
-                             : options.chakra      ? *options.chakra
-                                                   : *options.kineto;
-  std::filesystem::path path(input);
-  if (options.kineto && path.extension() == ".gz") path = path.stem();
-  ASTRA_ASSIGN_OR_RETURN(
-      RunOutput output,
-      ReadRunOutput(flags,
-                    (options.chakra ? path.filename() : path.stem()).string()));
+  ASTRA_ASSIGN_OR_RETURN(const std::string name, DefaultName(options));
+  ASTRA_ASSIGN_OR_RETURN(RunOutput output, ReadRunOutput(flags, name));
   options.name = std::move(output.name);
   options.output = std::move(output.folder);
   return options;

@@ -334,6 +334,13 @@ TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
   ExpectRefused("-w w.txt -n t.txt -r \"$(printf 'a\\nb')\"",
                 "--result is \"a\\x0ab\": expected a name without \"/\" and "
                 "control characters; see -o");
+  for (const std::string folder : {"./", ".", "..", "/"}) {
+    ExpectRefused("-n t.txt -w " + folder,
+                  folder + ": cannot be read: Is a directory");
+  }
+  ExpectRefused("-n t.txt --chakra ./",
+                "--result is missing, and the input is named \"\": expected a "
+                "name without \"/\" and control characters; see -o");
   ExpectRefused("-w w.txt -n t.txt -busbw t.txt --fidelity flow",
                 "--busbw has no effect with --fidelity flow");
   ExpectRefused("-w w.txt -n t.txt --tp-overlap 0.5 --fidelity flow",

@@ -130,6 +130,8 @@ TEST_F(SimaiFitIterationTest, RefusesWhatCannotBe) {
                 "is written for an iteration"));
   EXPECT_THAT(error("- {seconds: 1, gen_workload: {global-batch: 15}}\n"),
               HasSubstr("it.yaml:6:13: gen_workload: "));
+  EXPECT_EQ(Run("simai_fit", "--iteration ./").error,
+            "simai_fit: error: ./: cannot be read: Is a directory\n");
 }
 
 TEST_F(SimaiFitIterationTest, SaysWhichIterationsNoLoadExplains) {

@@ -181,6 +181,10 @@ TEST_F(SimaiTraceTest, MissingFilesAndRanksAreNamed) {
             "simai_trace: error: expected one input: a workload with -w, or a "
             "trace with --chakra or --kineto\n");
   EXPECT_EQ(Run("simai_trace", "--chakra x --format goal").exit_code, 2);
+  for (const std::string input : {"-w ./", "--kineto ./"}) {
+    EXPECT_EQ(Run("simai_trace", input).error,
+              "simai_trace: error: ./: cannot be read: Is a directory\n");
+  }
 }
 
 // Each rank sends only after it has received. Both programs refuse the trace
