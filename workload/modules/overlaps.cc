@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/base/names.h"
+#include "fmt/core.h"
 
 namespace astra {
 namespace {
@@ -25,7 +26,12 @@ absl::StatusOr<Overlaps> ParseOverlaps(absl::Span<const std::string> names) {
       return absl::InvalidArgumentError(
           UnknownName("overlap", name, kOverlapNames));
     }
-    overlaps.*kMembers[found - std::begin(kOverlapNames)] = true;
+    bool& overlap = overlaps.*kMembers[found - std::begin(kOverlapNames)];
+    if (overlap) {
+      return absl::InvalidArgumentError(
+          fmt::format("{} stands there twice", name));
+    }
+    overlap = true;
   }
   return overlaps;
 }

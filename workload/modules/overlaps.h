@@ -28,7 +28,8 @@ constexpr std::string_view kOverlapNames[] = {"gradients", "parameters", "tp",
 
 // Returns the overlaps of these names.
 //
-// Errors: InvalidArgument for an unknown name.
+// Errors: InvalidArgument for an unknown name, and for one that stands there
+// twice.
 absl::StatusOr<Overlaps> ParseOverlaps(absl::Span<const std::string> names);
 
 // Returns the names of `overlaps`.

@@ -31,8 +31,13 @@ absl::StatusOr<RecomputeModules> ParseRecomputeModules(
       return absl::InvalidArgumentError(
           UnknownName("module to recompute", name, kRecomputeModuleNames));
     }
-    modules.Add(static_cast<RecomputeModule>(
-        found - std::begin(kRecomputeModuleNames)));
+    const auto module =
+        static_cast<RecomputeModule>(found - std::begin(kRecomputeModuleNames));
+    if (modules.Has(module)) {
+      return absl::InvalidArgumentError(
+          fmt::format("{} stands there twice", name));
+    }
+    modules.Add(module);
   }
   if (modules.Has(RecomputeModule::kOperators) && names.size() > 1) {
     return absl::InvalidArgumentError(

@@ -138,7 +138,8 @@ std::vector<std::string_view> NamesOf(RecomputeModules modules);
 
 // Returns the modules of these names.
 //
-// Errors: InvalidArgument for an unknown name, and for "op" beside others.
+// Errors: InvalidArgument for an unknown name, for one that stands there twice,
+// and for "op" beside others.
 absl::StatusOr<RecomputeModules> ParseRecomputeModules(
     absl::Span<const std::string> names);
 

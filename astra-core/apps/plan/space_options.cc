@@ -251,6 +251,10 @@ absl::StatusOr<PlanSpace> ReadSpace(const CommandLine& flags,
   ASTRA_ASSIGN_OR_RETURN(space.recompute,
                          ReadRecomputeChoices(flags, job.model));
   if (flags.has("cp-method")) {
+    if (flags.has("cp") && space.context.back() == 1) {
+      constexpr std::string_view kNames[] = {"cp-method"};
+      ASTRA_RETURN_IF_ERROR(Refuse(flags, kNames, "CP is 1"));
+    }
     ASTRA_ASSIGN_OR_RETURN(const std::vector<size_t> places,
                            ReadNames(flags, "cp-method", kContextMethodNames));
     space.context_methods.clear();

@@ -519,6 +519,8 @@ TEST(GenWorkloadOptionsTest, RefusesOptionsThatContradictOneAnother) {
                   "once, such as tp-cp-ep-dp-pp"},
         std::pair{"--order tp-cp-ep-pp-dp --use-tp-pp-dp-mapping",
                   "--use-tp-pp-dp-mapping has no effect: --order says it"},
+        std::pair{"--overlap tp,parameters,tp",
+                  "--overlap: tp stands there twice"},
         std::pair{"--overlap tp --tp-overlap",
                   "--tp-overlap has no effect: --overlap says them all"},
         std::pair{"--overlap none,tp",

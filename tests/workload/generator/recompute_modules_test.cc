@@ -217,6 +217,9 @@ TEST(RecomputeModulesTest, NamesAreThoseOfMegatron) {
   RecomputeModules both = kLayerNorm;
   both.Add(kMoeActivation);
   EXPECT_EQ(ValueOrDie(ParseRecomputeModules({"moe_act", "layernorm"})), both);
+  EXPECT_THAT(
+      ParseRecomputeModules({"mlp", "moe_act", "mlp"}).status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, "mlp stands there twice"));
   EXPECT_THAT(ParseRecomputeModules({"op", "mlp"}).status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "op,mlp: op decides about every operator and stands "

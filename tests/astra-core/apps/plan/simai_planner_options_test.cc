@@ -104,6 +104,11 @@ TEST(SimaiPlannerOptionsTest, SaysWhatIsWrong) {
             "--overlap: unknown overlap \"gradient\"; did you mean "
             "\"gradients\"? (known: gradients, parameters, tp, "
             "shared_experts)");
+  EXPECT_EQ(ErrorOf("--recompute-modules mlp+mlp"),
+            "--recompute-modules: mlp stands there twice");
+  EXPECT_EQ(ErrorOf("--overlap tp+tp"), "--overlap: tp stands there twice");
+  EXPECT_EQ(ErrorOf("--cp 1 --cp-method ring"),
+            "--cp-method has no effect: CP is 1");
   EXPECT_EQ(ErrorOf("--overlap none,tp,none"),
             "--overlap is \"none,tp,none\": none stands there twice");
   EXPECT_EQ(ErrorOf("--order tp-pp-cp-ep-dp"),
