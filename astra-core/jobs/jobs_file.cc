@@ -148,6 +148,15 @@ void CheckUntilServed(absl::Span<const JobSpec> jobs,
   }
 }
 
+// Checks that some job is placed by the policy, if the file names one.
+void CheckPlacement(absl::Span<const JobSpec> jobs, YamlFields& root) {
+  const bool has_effect = std::any_of(
+      jobs.begin(), jobs.end(),
+      [](const JobSpec& job) { return job.servers.empty() && !job.rank_file; });
+  if (has_effect || !root.has("placement")) return;
+  root.Error("placement", "no effect: every job has servers or a rank_file");
+}
+
 }  // namespace
 
 std::string BesideFile(std::string_view file, const std::string& path) {
@@ -175,6 +184,7 @@ absl::StatusOr<JobsFile> ParseJobs(std::string_view file,
     jobs.jobs.push_back(std::move(job));
   }
   CheckUntilServed(jobs.jobs, maps);
+  CheckPlacement(jobs.jobs, root);
   if (jobs.jobs.empty() || jobs.jobs.size() > kMostJobs) {
     root.Error("jobs",
                fmt::format("expected a list of 1 to {} jobs", kMostJobs));

@@ -72,9 +72,10 @@ constexpr int64_t kMostIterations = 1'000'000;
 //
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is missing, unknown
 // or wrong; for names that are no file names or that two jobs share; for
-// servers or GPUs beside a rank file; for keys of training in a job that
-// serves; for iterations until no job serves in a file without one. What the
-// keys of serving mean is not checked.
+// servers or GPUs beside a rank file; for a placement where no job leaves its
+// place open; for keys of training in a job that serves; for iterations until
+// no job serves in a file without one. What the keys of serving mean is not
+// checked.
 absl::StatusOr<JobsFile> ParseJobs(std::string_view file,
                                    std::string_view contents);
 

@@ -26,10 +26,11 @@ alone: false
 jobs:
   - {name: a, workload: a.yaml, servers: [0-2, 7], gpus_of_server: 0-3}
   - {name: b, workload: /b.txt, rank_file: b.ranks, start: 5ms, iterations: 3}
+  - {name: c, workload: c.yaml}
 )"));
   EXPECT_EQ(file.placement, PlacementPolicy::kRandom);
   EXPECT_FALSE(file.runs_alone);
-  ASSERT_EQ(file.jobs.size(), 2u);
+  ASSERT_EQ(file.jobs.size(), 3u);
   EXPECT_EQ(file.jobs[0].place, "in/j.yaml:6:12");
   EXPECT_EQ(file.jobs[0].workload, "in/a.yaml");
   EXPECT_THAT(file.jobs[0].servers, ElementsAre(0, 1, 2, 7));
@@ -57,6 +58,10 @@ TEST(JobsFileTest, MistakesHaveAPlace) {
   EXPECT_EQ(
       ErrorOf("jobs: [{name: a, workload: w, servers: 1, rank_file: r}]\n"),
       "j.yaml:2:40: no effect beside rank_file");
+  EXPECT_EQ(ErrorOf("placement: random\n"
+                    "jobs: [{name: a, workload: w, servers: 1},\n"
+                    "       {name: b, workload: w, rank_file: r}]\n"),
+            "j.yaml:2:12: no effect: every job has servers or a rank_file");
   EXPECT_EQ(ErrorOf("jobs: [{name: a, workload: w, start: 1}]\n").substr(0, 13),
             "j.yaml:2:38: ");
 }
