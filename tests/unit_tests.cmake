@@ -82,6 +82,7 @@ astra_test(base_test
     astra-core/base/progress_test.cc
     astra-core/base/sha256_test.cc
     astra-core/base/shell_word_test.cc
+    astra-core/base/stop_handler_test.cc
     astra-core/base/text_reader_test.cc
     astra-core/base/units_test.cc
     astra-core/base/yaml_reader_test.cc

@@ -126,6 +126,6 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
 
 int main(int argc, char** argv) {
   const astra::Log log("gen_topo");
-  return astra::WithinMemory(
+  return astra::RunMain(
       log, [&] { return astra::ExitCode(astra::Run(argc, argv, log), log); });
 }

@@ -81,7 +81,7 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
 
 int main(int argc, char** argv) {
   const astra::Log log("gen_workload");
-  return astra::WithinMemory(log, [&] {
+  return astra::RunMain(log, [&] {
     return astra::ExitCode(astra::Marked(astra::Run(argc, argv, log)), log);
   });
 }

@@ -71,7 +71,7 @@ absl::Status RunCommand(const RunDefaults& defaults, int argc,
 int RunProgram(const RunDefaults& defaults, int argc, const char* const* argv,
                ReadServedJob read_served) {
   const Log log(defaults.program);
-  return WithinMemory(log, [&] {
+  return RunMain(log, [&] {
     return ExitCode(RunCommand(defaults, argc, argv, read_served, log), log);
   });
 }

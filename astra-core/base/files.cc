@@ -19,6 +19,7 @@
 
 #include "astra-core/base/host_name.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/stop_handler.h"
 #include "astra-core/base/temporary_file.h"
 #include "fmt/core.h"
 
@@ -269,7 +270,9 @@ absl::StatusOr<OutputFolder> OutputFolder::Create(std::string path) {
   for (auto p = missing.rbegin(); p != missing.rend(); ++p) {
     const bool made = fs::create_directory(*p, error);
     if (error) return CannotWrite(folder.path_, error.message());
-    if (made) folder.made_.push_back(*p);
+    if (!made) continue;
+    folder.made_.push_back(*p);
+    RemoveOnSignal(*p);
   }
   TemporaryFile probe(folder.path_ + "/");
   if (!probe.Open().ok()) return CannotWrite(folder.path_, LastSystemError());
@@ -278,7 +281,10 @@ absl::StatusOr<OutputFolder> OutputFolder::Create(std::string path) {
 
 // Removes only empty folders: rmdir() fails for others, as it should.
 OutputFolder::~OutputFolder() {
-  for (auto p = made_.rbegin(); p != made_.rend(); ++p) rmdir(p->c_str());
+  for (auto p = made_.rbegin(); p != made_.rend(); ++p) {
+    rmdir(p->c_str());
+    KeepOnSignal(*p);
+  }
 }
 
 absl::StatusOr<TemporaryFile> OutputFolder::Begin(std::string_view name) const {

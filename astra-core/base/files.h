@@ -70,7 +70,8 @@ struct NamedFile {
   std::shared_ptr<TemporaryFile> written = nullptr;
 };
 
-// A folder for results. A run that fails leaves the folder as it was before.
+// A folder for results. A run that fails, or that a signal stops, leaves the
+// folder as it was before.
 class OutputFolder {
  public:
   // Creates the folder and missing folders above it, and checks that files can

@@ -22,6 +22,8 @@ class Log {
   explicit Log(std::string_view program, std::FILE* out = stderr)
       : program_(program), out_(out) {}
 
+  std::string_view program() const { return program_; }
+
   void Error(std::string_view message) const { Print("error", message); }
   void Warning(std::string_view message) const { Print("warning", message); }
   void Report(const Warnings& warnings) const {

@@ -7,7 +7,7 @@ namespace astra {
 StopSignals::StopSignals() {
   sigemptyset(&waited_);
   sigaddset(&waited_, SIGCHLD);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : kStopSignals) {
     // Signals that are ignored stay ignored: a shell ignores SIGINT for
     // background jobs.
     struct sigaction action {};
@@ -30,7 +30,11 @@ const char* StopSignals::Wait(std::chrono::milliseconds longest) const {
   time.tv_sec = static_cast<time_t>(seconds.count());
   time.tv_nsec = static_cast<decltype(time.tv_nsec)>(
       std::chrono::nanoseconds(longest - seconds).count());
-  switch (sigtimedwait(&waited_, nullptr, &time)) {
+  return NameOfStopSignal(sigtimedwait(&waited_, nullptr, &time));
+}
+
+const char* NameOfStopSignal(int signal) {
+  switch (signal) {
     case SIGINT:
       return "SIGINT";
     case SIGTERM:

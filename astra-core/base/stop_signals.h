@@ -1,4 +1,4 @@
-// Lets a program wait for signals instead of installing handlers.
+// Lets a program wait for signals instead of handling them.
 
 #ifndef ASTRA_CORE_BASE_STOP_SIGNALS_H_
 #define ASTRA_CORE_BASE_STOP_SIGNALS_H_
@@ -8,6 +8,9 @@
 #include <string_view>
 
 namespace astra {
+
+// Signals that ask a program to end.
+inline constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 // While an object exists, SIGINT, SIGTERM and SIGHUP do not end the program;
 // Wait() reports them instead. The outermost object discards unreported signals
@@ -28,6 +31,9 @@ class StopSignals {
   sigset_t waited_{};
   sigset_t before_{};
 };
+
+// Returns "SIGINT" or the like, or null for another signal.
+const char* NameOfStopSignal(int signal);
 
 // Returns the exit code of a program that the signal of that name stopped, as
 // in shells: 130 for "SIGINT".

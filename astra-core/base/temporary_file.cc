@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "astra-core/base/host_name.h"
+#include "astra-core/base/stop_handler.h"
 #include "fmt/core.h"
 
 namespace astra {
@@ -25,10 +26,14 @@ absl::Status CannotWrite(std::string_view path, std::string_view reason) {
 TemporaryFile::TemporaryFile(std::string path, std::string_view mark)
     : path_(std::move(path)),
       name_(TemporaryName(mark.empty() ? path_
-                                       : fmt::format("{}.{}", path_, mark))) {}
+                                       : fmt::format("{}.{}", path_, mark))) {
+  RemoveOnSignal(name_);
+}
 
 TemporaryFile::~TemporaryFile() {
-  if (!name_.empty()) std::remove(name_.c_str());
+  if (name_.empty()) return;
+  std::remove(name_.c_str());
+  KeepOnSignal(name_);
 }
 
 TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept
@@ -62,6 +67,7 @@ absl::Status TemporaryFile::Rename() {
   if (std::rename(name_.c_str(), path_.c_str()) != 0) {
     return CannotWrite(path_, std::strerror(errno));
   }
+  KeepOnSignal(name_);
   name_.clear();
   return absl::OkStatus();
 }

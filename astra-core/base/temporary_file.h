@@ -8,8 +8,9 @@
 //   ASTRA_RETURN_IF_ERROR(file.Rename());
 //
 // The destructor removes the file unless it was renamed, also after an
-// exception, such as when memory runs out. A process that is killed leaves it
-// behind; RemoveLeftTemporaries() removes it then.
+// exception, such as when memory runs out, and so does a signal that stops the
+// program (stop_handler.h). A process that is killed leaves it behind;
+// RemoveLeftTemporaries() removes it then.
 
 #ifndef ASTRA_CORE_BASE_TEMPORARY_FILE_H_
 #define ASTRA_CORE_BASE_TEMPORARY_FILE_H_

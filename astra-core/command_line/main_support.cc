@@ -9,6 +9,7 @@
 
 #include "absl/strings/cord.h"
 #include "astra-core/base/names.h"
+#include "astra-core/base/stop_handler.h"
 #include "astra-core/command_line/version.h"
 #include "fmt/core.h"
 
@@ -36,7 +37,8 @@ absl::Status WithExitCode(absl::Status status, int code) {
   return status;
 }
 
-int WithinMemory(const Log& log, absl::FunctionRef<int()> run) {
+int RunMain(const Log& log, absl::FunctionRef<int()> run) {
+  EndOnSignals(log.program());
   // A container that is asked for an impossible size throws length_error.
   try {
     return run();

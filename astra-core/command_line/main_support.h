@@ -26,10 +26,11 @@ int ExitCode(const absl::Status& status, const Log& log);
 // Returns `status` with the exit code that ExitCode() will return for it.
 absl::Status WithExitCode(absl::Status status, int code);
 
-// Returns the result of `run`, which is the exit code of the program. If memory
-// runs out, `run` ends early and releases everything, including temporary
-// files; this function then logs one line and returns 2.
-int WithinMemory(const Log& log, absl::FunctionRef<int()> run);
+// Returns the result of `run`, which is the exit code of the program; every
+// main calls it. If memory runs out, `run` ends early and releases everything,
+// including temporary files; this function then logs one line and returns 2. A
+// signal also ends the program with one line; see EndOnSignals().
+int RunMain(const Log& log, absl::FunctionRef<int()> run);
 
 // Prints the help text or the version if `flags` asks for one. Returns whether
 // it printed.

@@ -27,8 +27,9 @@ class Error(Exception):
     """What a program says of input that it refuses, or of a run that failed.
 
     `program` is its name and `exit_code` how it ended: 2 for input that can be
-    mended, 1 for a run that did not finish, negative for a signal. `result`
-    holds what a run had written until then, or is None.
+    mended, 1 for a run that did not finish, 129, 130 or 143 for SIGHUP, SIGINT
+    or SIGTERM, negative for another signal. `result` holds what a run had
+    written until then, or is None.
     """
 
     __module__ = "simai"  # For tracebacks.

@@ -1,34 +1,21 @@
 #include "astra-core/apps/collective/simai_collective_flows.h"
 
-#include <cerrno>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
 #include <iterator>
-#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/container/flat_hash_map.h"
 #include "astra-core/base/append_format.h"
 #include "astra-core/base/check.h"
+#include "astra-core/base/status_macros.h"
+#include "astra-core/base/temporary_file.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
 namespace astra {
 namespace {
-
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using FilePtr = std::unique_ptr<std::FILE, CloseFile>;
-
-absl::Status CannotWrite(const std::string& path) {
-  return absl::PermissionDeniedError(
-      fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
-}
 
 class FlowLines {
  public:
@@ -80,39 +67,25 @@ class FlowLines {
   std::vector<FlowId> dependents_;  // Reused buffer.
 };
 
-absl::Status WriteLines(const std::string& temporary, const std::string& path,
-                        const FlowGraph& graph, FlowLines& lines) {
-  constexpr size_t kBlock = 1 << 20;
-  FilePtr file(std::fopen(temporary.c_str(), "wb"));
-  if (file == nullptr) return CannotWrite(path);
-  std::string block = "id,source,target,bytes,channel,chunk,depends_on\n";
-  const auto write = [&] {
-    const size_t size = block.size();
-    const size_t written = std::fwrite(block.data(), 1, size, file.get());
-    block.clear();
-    return written == size;
-  };
-  for (uint64_t id = 0; id < graph.num_flows(); ++id) {
-    lines.Append(FlowId(id), &block);
-    if (block.size() >= kBlock && !write()) return CannotWrite(path);
-  }
-  if (!write() || std::fclose(file.release()) != 0) return CannotWrite(path);
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::Status WriteFlows(const std::string& path, const FlowGraph& graph,
                         const GroupLayout& layout,
                         absl::Span<const RankId> ranks) {
-  const std::string temporary = path + ".tmp";
-  const absl::Cleanup remove = [&] { std::remove(temporary.c_str()); };
+  constexpr size_t kBlock = 1 << 20;
+  TemporaryFile file(path);
+  ASTRA_RETURN_IF_ERROR(file.Open());
   FlowLines lines(graph, layout, ranks);
-  absl::Status status = WriteLines(temporary, path, graph, lines);
-  if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) {
-    status = CannotWrite(path);
+  std::string block = "id,source,target,bytes,channel,chunk,depends_on\n";
+  for (uint64_t id = 0; id < graph.num_flows(); ++id) {
+    lines.Append(FlowId(id), &block);
+    if (block.size() < kBlock) continue;
+    file.Append(block);
+    block.clear();
   }
-  return status;
+  file.Append(block);
+  ASTRA_RETURN_IF_ERROR(file.Close());
+  return file.Rename();
 }
 
 }  // namespace astra

@@ -71,6 +71,6 @@ absl::Status Run(int argc, const char* const* argv, const Log& log) {
 
 int main(int argc, char** argv) {
   const astra::Log log("simai_fit");
-  return astra::WithinMemory(
+  return astra::RunMain(
       log, [&] { return astra::ExitCode(astra::Run(argc, argv, log), log); });
 }

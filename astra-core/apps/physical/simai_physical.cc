@@ -21,6 +21,7 @@
 #include "astra-core/base/log.h"
 #include "astra-core/base/sha256.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/stop_handler.h"
 #include "astra-core/command_line/command_line.h"
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/engine/simulation_setting.h"
@@ -107,6 +108,7 @@ absl::Status Coordinate(const PhysicalRun& run, const RunRequest& request,
 // once, so that the ranks that it has started need not.
 absl::StatusOr<int> TakePart(const PhysicalRun& run) {
   constexpr int kFailedRun = 1;
+  EndSilentlyOnSignals();
   const absl::Status status = RunOtherRank(run);
   if (run.options.is_launched && absl::IsAborted(status)) return kFailedRun;
   if (absl::IsUnavailable(status)) return WithExitCode(status, kFailedRun);
@@ -158,7 +160,9 @@ void LetFirstRankSpeak() {
   constexpr std::chrono::seconds kPatience(3);
   const auto place = ReadRankEnvironment(FindInEnvironment);
   const bool is_other_rank = place.ok() && *place && (*place)->rank != 0;
-  if (is_other_rank) std::this_thread::sleep_for(kPatience);
+  if (!is_other_rank) return;
+  EndSilentlyOnSignals();
+  std::this_thread::sleep_for(kPatience);
 }
 
 }  // namespace
@@ -166,7 +170,7 @@ void LetFirstRankSpeak() {
 
 int main(int argc, char** argv) {
   const astra::Log log("simai_physical");
-  return astra::WithinMemory(log, [&] {
+  return astra::RunMain(log, [&] {
     const absl::StatusOr<int> code = astra::RunCommand(argc, argv, log);
     if (code.ok()) return *code;
     astra::LetFirstRankSpeak();

@@ -138,7 +138,7 @@ absl::Status RunPlanner(int argc, const char* const* argv, const Log& log) {
 
 int main(int argc, char** argv) {
   const astra::Log log("simai_planner");
-  return astra::WithinMemory(log, [&] {
+  return astra::RunMain(log, [&] {
     return astra::ExitCode(astra::RunPlanner(argc, argv, log), log);
   });
 }

@@ -164,7 +164,7 @@ absl::Status RunServingProgram(int argc, const char* const* argv,
 
 int main(int argc, char** argv) {
   const astra::Log log("simai_serving");
-  return astra::WithinMemory(log, [&] {
+  return astra::RunMain(log, [&] {
     return astra::ExitCode(astra::RunServingProgram(argc, argv, log), log);
   });
 }

@@ -120,16 +120,10 @@ ShellValues SchedulerValues() {
 std::vector<ShellTerm> ExitCodes() {
   return {{"0", "All went well."},
           {"1", "A run failed."},
-          {"2", "Bad input, which the user can mend. No file is written."}};
-}
-
-// Returns exit codes of programs that run a workload, which signals may stop.
-std::vector<ShellTerm> RunExitCodes() {
-  std::vector<ShellTerm> codes = ExitCodes();
-  codes.push_back({"129", "Stopped by SIGHUP."});
-  codes.push_back({"130", "Stopped by SIGINT."});
-  codes.push_back({"143", "Stopped by SIGTERM."});
-  return codes;
+          {"2", "Bad input, which the user can mend. No file is written."},
+          {"129", "Stopped by SIGHUP."},
+          {"130", "Stopped by SIGINT."},
+          {"143", "Stopped by SIGTERM."}};
 }
 
 ShellProgram GenTopo() {
@@ -201,7 +195,7 @@ ShellProgram RunProgramOf(const RunDefaults& defaults) {
                  Words("gpu-type", {"A100", "A800", "H100", "H20", "H800"}),
                  Words("nic-type", {"cx6", "cx7", "bf3"}),
                  Words("visual", {"0", "1"}), Words("lang", {"en", "ja"})},
-      .exit_codes = RunExitCodes(),
+      .exit_codes = ExitCodes(),
       .files = ResultFiles(kResultFiles),
       .examples = defaults.examples,
   };

@@ -63,6 +63,6 @@ absl::Status Run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   const astra::Log log("simai");
-  return astra::WithinMemory(
+  return astra::RunMain(
       log, [&] { return astra::ExitCode(astra::Run(argc, argv), log); });
 }

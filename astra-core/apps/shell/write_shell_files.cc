@@ -49,6 +49,6 @@ absl::Status Run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   const astra::Log log("write_shell_files");
-  return astra::WithinMemory(
+  return astra::RunMain(
       log, [&] { return astra::ExitCode(astra::Run(argc, argv), log); });
 }

@@ -71,7 +71,7 @@ absl::StatusOr<int> Run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   const astra::Log log("simai_sweep");
-  return astra::WithinMemory(log, [&] {
+  return astra::RunMain(log, [&] {
     const absl::StatusOr<int> code = astra::Run(argc, argv);
     return code.ok() ? *code : astra::ExitCode(code.status(), log);
   });

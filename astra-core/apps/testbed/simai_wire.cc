@@ -11,6 +11,7 @@
 #include "astra-core/apps/testbed/wire.h"
 #include "astra-core/base/log.h"
 #include "astra-core/base/status_macros.h"
+#include "astra-core/base/stop_signals.h"
 #include "astra-core/command_line/command_line.h"
 #include "astra-core/command_line/main_support.h"
 #include "fmt/core.h"
@@ -23,9 +24,7 @@ namespace {
 FileDescriptor StopDescriptor() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    sigaddset(&signals, signal);
-  }
+  for (const int signal : kStopSignals) sigaddset(&signals, signal);
   sigprocmask(SIG_BLOCK, &signals, nullptr);
   return FileDescriptor(signalfd(-1, &signals, SFD_CLOEXEC));
 }
@@ -93,6 +92,6 @@ absl::Status Run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   const astra::Log log("simai_wire");
-  return astra::WithinMemory(
+  return astra::RunMain(
       log, [&] { return astra::ExitCode(astra::Run(argc, argv), log); });
 }

@@ -1,5 +1,6 @@
 #include "astra-core/command_line/main_support.h"
 
+#include <csignal>
 #include <cstdio>
 #include <new>
 #include <stdexcept>
@@ -33,21 +34,27 @@ TEST(ExitCodeTest, Is2ForWhatTheUserCanMendAnd1ForAFailedRun) {
   EXPECT_EQ(testing::ReadText(folder.PathOf("log")), expected);
 }
 
-TEST(WithinMemoryTest, SaysInOneLineThatMemoryRanOut) {
+TEST(RunMainTest, SaysInOneLineThatMemoryRanOut) {
   const testing::TemporaryFolder folder;
   std::FILE* const file = std::fopen(folder.PathOf("log").c_str(), "w");
   const Log log("program", file);
-  EXPECT_EQ(WithinMemory(log, [] { return 1; }), 1);
-  EXPECT_EQ(WithinMemory(log, []() -> int { throw std::bad_alloc(); }), 2);
-  EXPECT_EQ(
-      WithinMemory(log, []() -> int { throw std::length_error("a vector"); }),
-      2);
+  EXPECT_EQ(RunMain(log, [] { return 1; }), 1);
+  EXPECT_EQ(RunMain(log, []() -> int { throw std::bad_alloc(); }), 2);
+  EXPECT_EQ(RunMain(log, []() -> int { throw std::length_error("a vector"); }),
+            2);
   std::fclose(file);
 
   const std::string line =
       "program: error: out of memory: more is needed than is free here or "
       "allowed (ulimit -v); a smaller cluster, workload or file needs less\n";
   EXPECT_EQ(testing::ReadText(folder.PathOf("log")), line + line);
+}
+
+TEST(RunMainTest, ASignalEndsTheProgramWithALastLine) {
+  const Log log("program");
+  EXPECT_EXIT(RunMain(log, [] { return raise(SIGTERM); }),
+              ::testing::ExitedWithCode(143),
+              "^program: error: stopped by SIGTERM\n$");
 }
 
 }  // namespace
