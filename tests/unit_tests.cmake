@@ -666,6 +666,7 @@ astra_test(trace_app_test
 astra_test(serving_app_test
   SOURCES
     astra-core/apps/serving/serving_answers_test.cc
+    astra-core/apps/serving/serving_files_test.cc
     astra-core/apps/serving/serving_page_test.cc
     astra-core/apps/serving/serving_pools_test.cc
     astra-core/apps/serving/serving_progress_test.cc

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "astra-core/apps/job_folders.h"
 #include "astra-core/apps/jobs_inputs.h"
 #include "astra-core/apps/json_parts.h"
 #include "astra-core/apps/network_summary.h"
@@ -211,6 +212,13 @@ std::string JobsJson(const RunDefaults& defaults, const RunOptions& options,
   return JsonText(json);
 }
 
+std::vector<std::string> NamesOf(absl::Span<const Job> jobs) {
+  std::vector<std::string> names;
+  names.reserve(jobs.size());
+  for (const Job& job : jobs) names.push_back(job.name);
+  return names;
+}
+
 // Creates the folder of each job.
 absl::StatusOr<std::vector<OutputFolder>> JobFolders(
     const RunOptions& options, absl::Span<const Job> jobs) {
@@ -228,10 +236,8 @@ absl::StatusOr<std::vector<OutputFolder>> JobFolders(
 // serving.
 absl::Status WriteJobs(const JobsInputs& inputs, const Topology& topology,
                        absl::Span<const OutputFolder> folders, JobsRun& run) {
-  // A job of this name may have done the other before.
-  std::vector<std::string_view> stale(std::begin(kResultFiles),
-                                      std::end(kResultFiles));
-  stale.insert(stale.end(), std::begin(kServingFiles), std::end(kServingFiles));
+  // A job of this name may have served before, or trained.
+  const std::vector<std::string_view> stale = JobFileNames();
   for (size_t i = 0; i < inputs.jobs.size(); ++i) {
     const Job& job = inputs.jobs[i];
     const JobResult& result = run.together.jobs[i];
@@ -419,6 +425,7 @@ absl::Status RunJobsProgram(const RunDefaults& defaults,
   RunResult cost;
   cost.network = run.together.network;
   files.push_back({"cost.json", CostJson(options, cost, wall.count())});
+  ASTRA_RETURN_IF_ERROR(EmptyJobFolders(options.output, NamesOf(inputs.jobs)));
   ASTRA_RETURN_IF_ERROR(WriteJobs(inputs, topology, folders, run));
   ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultFiles));
   Print(DescribeJobs(options, inputs, topology, run, rows, shared, users.names,

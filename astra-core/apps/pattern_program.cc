@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "astra-core/apps/events_report.h"
 #include "astra-core/apps/flows_log.h"
+#include "astra-core/apps/job_folders.h"
 #include "astra-core/apps/json_parts.h"
 #include "astra-core/apps/network_summary.h"
 #include "astra-core/apps/pattern_page.h"
@@ -279,6 +280,7 @@ absl::Status RunPatternProgram(const RunDefaults& defaults,
   files.push_back(
       {"run.json", JsonOf(defaults, options, request, warnings, run, rows)});
   files.push_back({"cost.json", CostJson(options, run, wall.count())});
+  ASTRA_RETURN_IF_ERROR(EmptyJobFolders(options.output));
   ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultFiles));
   Print(Describe(options, request, run, rows, files));
   ASTRA_RETURN_IF_ERROR(FlushStdout());

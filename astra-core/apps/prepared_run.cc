@@ -7,6 +7,7 @@
 
 #include "astra-core/apps/flows_log.h"
 #include "astra-core/apps/growing_file.h"
+#include "astra-core/apps/job_folders.h"
 #include "astra-core/apps/run_files.h"
 #include "astra-core/apps/run_json.h"
 #include "astra-core/apps/run_watch.h"
@@ -112,6 +113,7 @@ absl::Status CarryOut(const RunDefaults& defaults, const RunOptions& options,
   files.push_back(
       {"run.json", RunJson(defaults.program, options, subject, warnings, run)});
   files.push_back({"cost.json", CostJson(options, run, wall.count())});
+  ASTRA_RETURN_IF_ERROR(EmptyJobFolders(options.output));
   ASTRA_RETURN_IF_ERROR(folder.Write(files, kResultFiles));
   Print(DescribeResults(options, subject, run, results));
   ASTRA_RETURN_IF_ERROR(FlushStdout());

@@ -30,11 +30,11 @@ constexpr std::string_view kResultFiles[] = {
     "nodes.csv",         "completions.csv", "report.html",
     "latencies.csv"};
 
-// Files that a run of simai_serving, or a job that serves, may write. It
-// removes those of an earlier run.
-constexpr std::string_view kServingFiles[] = {"requests.csv", "metrics.csv",
-                                              "steps.csv",    "curve.csv",
-                                              "trace.json",   "serving.html"};
+// Files that a run of simai_serving under one load or several, or a job that
+// serves, may write. It removes those of an earlier run.
+constexpr std::string_view kServingFiles[] = {
+    "requests.csv", "metrics.csv", "steps.csv",   "curve.csv",
+    "trace.json",   "run.json",    "serving.html"};
 
 struct RunOutput {
   std::string name;    // Name of the run.

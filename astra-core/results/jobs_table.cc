@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "astra-core/base/csv_reader.h"
+
 namespace astra {
 namespace {
 
@@ -226,6 +228,16 @@ std::string JobsCsv(absl::Span<const JobRow> jobs) {
   std::string text = HeaderOf<JobRow>(columns);
   for (const JobRow& job : jobs) AppendRow<JobRow>(columns, job, &text);
   return text;
+}
+
+std::vector<std::string> JobsInCsv(std::string_view contents) {
+  std::string header = HeaderOf<JobRow>(kJobsColumns);
+  header.pop_back();  // Columns of storage may follow.
+  if (!contents.starts_with(header)) return {};
+  std::vector<std::string> names;
+  CsvReader csv(kJobsFile, contents);
+  while (csv.NextRow()) names.push_back(csv.cell(0).text);
+  return names;
 }
 
 std::string IterationsCsv(absl::Span<const JobRow> jobs) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -82,6 +83,11 @@ std::string SharedLinksCsv(const Topology& topology,
 
 // Columns of storage are left out if no job uses it.
 std::string JobsCsv(absl::Span<const JobRow> jobs);
+
+// Returns the names of the jobs in a jobs.csv of an earlier run; none if it is
+// no such file.
+std::vector<std::string> JobsInCsv(std::string_view contents);
+
 std::string IterationsCsv(absl::Span<const JobRow> jobs);
 
 void AppendJobsColumns(std::vector<ColumnText>* texts);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "astra-core/apps/job_folders.h"
 #include "astra-core/apps/physical/physical_report.h"
 #include "astra-core/apps/physical/physical_roles.h"
 #include "astra-core/apps/physical/rank_environment.h"
@@ -98,6 +99,7 @@ absl::Status Coordinate(const PhysicalRun& run, const RunRequest& request,
     }
   }
   // Measurements that cannot be compared are kept.
+  ASTRA_RETURN_IF_ERROR(EmptyJobFolders(options.run.output));
   ASTRA_RETURN_IF_ERROR(folder.Write(files, OwnFiles()));
   Print(DescribePhysical(options, outcome, beside, files));
   ASTRA_RETURN_IF_ERROR(FlushStdout());

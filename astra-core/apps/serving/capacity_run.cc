@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "astra-core/apps/json_parts.h"
 #include "astra-core/apps/serving/replica_times.h"
+#include "astra-core/apps/serving/serving_files.h"
 #include "astra-core/apps/serving/serving_pools_report.h"
 #include "astra-core/apps/serving/serving_replay.h"
 #include "astra-core/apps/serving/serving_report.h"
@@ -313,7 +314,8 @@ absl::Status RunCapacity(const CommandLine& flags, SimaiServingOptions options,
   ASTRA_ASSIGN_OR_RETURN(const CapacityRuns runs,
                          Search(job, *times, setup->parts().decode));
   ASTRA_RETURN_IF_ERROR(setup->status());
-  ASTRA_RETURN_IF_ERROR(folder.Write(
+  ASTRA_RETURN_IF_ERROR(WriteServingFiles(
+      folder, job.options.output,
       {{"capacity.csv", CsvOf(runs)}, {"capacity.json", JsonOf(job, runs)}}));
   Print(PageOf(job, runs));
   Print(

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "astra-core/apps/serving/serving_files.h"
 #include "astra-core/apps/serving/serving_plan_job.h"
 #include "astra-core/apps/serving/serving_plan_report.h"
 #include "astra-core/base/append_format.h"
@@ -102,19 +103,14 @@ std::string LegalShape(ServingPlanJob job, int64_t gpus) {
                      layout.pipeline);
 }
 
-// Writes a folder for each plan that was replayed, and empties those that an
-// earlier run left behind.
+// Writes a folder for each plan that was replayed.
 absl::Status WriteFolders(const PlanResults& results) {
-  for (size_t i = 0;; ++i) {
-    const std::string path =
-        fmt::format("{}/plan-{}", results.job.output, i + 1);
-    const bool has_plan = i < results.replayed;
-    if (!has_plan && !IsFolder(path)) break;
-    ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
-                           OutputFolder::Create(path));
-    std::vector<NamedFile> files;
-    if (has_plan) files = PlanFolderFiles(results, results.ranked[i]);
-    ASTRA_RETURN_IF_ERROR(folder.Write(files, kServingPlanFiles));
+  for (size_t i = 0; i < results.replayed; ++i) {
+    ASTRA_ASSIGN_OR_RETURN(
+        const OutputFolder folder,
+        OutputFolder::Create(PlanFolder(results.job.output, i)));
+    ASTRA_RETURN_IF_ERROR(folder.Write(
+        PlanFolderFiles(results, results.ranked[i]), kServingPlanFiles));
   }
   return absl::OkStatus();
 }
@@ -153,9 +149,11 @@ absl::Status RunServingPlan(const CommandLine& flags, const Log& log) {
   const PlanResults results = {job, *shapes, plans, ranked,
                                std::min(job.top, ranked.size())};
   ASTRA_RETURN_IF_ERROR(
-      folder.Write({{"plans.csv", ServingPlansCsv(results)},
-                    {"front.csv", ServingFrontCsv(results)},
-                    {"plan.json", ServingPlanJson(results)}}));
+      WriteServingFiles(folder, job.output,
+                        {{"plans.csv", ServingPlansCsv(results)},
+                         {"front.csv", ServingFrontCsv(results)},
+                         {"plan.json", ServingPlanJson(results)}},
+                        results.replayed));
   ASTRA_RETURN_IF_ERROR(WriteFolders(results));
   Print(DescribeServingPlans(results));
   Print(fmt::format(

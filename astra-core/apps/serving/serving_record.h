@@ -3,7 +3,7 @@
 //   ASTRA_ASSIGN_OR_RETURN(const auto record,
 //                          ServingRecord::Begin(options, folder));
 //   const ServingRun run = ...;   // With the watchers of the record.
-//   folder.Write(record->Files(run, setup), kServingFiles);
+//   WriteServingFiles(folder, options.output, record->Files(run, setup));
 
 #ifndef ASTRA_CORE_APPS_SERVING_SERVING_RECORD_H_
 #define ASTRA_CORE_APPS_SERVING_SERVING_RECORD_H_

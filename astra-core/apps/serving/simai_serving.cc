@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "astra-core/apps/run_output.h"
 #include "astra-core/apps/serving/capacity_run.h"
 #include "astra-core/apps/serving/other_curve.h"
 #include "astra-core/apps/serving/replica_times.h"
 #include "astra-core/apps/serving/serving_compare.h"
 #include "astra-core/apps/serving/serving_curve.h"
+#include "astra-core/apps/serving/serving_files.h"
 #include "astra-core/apps/serving/serving_job.h"
 #include "astra-core/apps/serving/serving_page.h"
 #include "astra-core/apps/serving/serving_plan_run.h"
@@ -42,7 +42,8 @@ absl::Status Compare(const SimaiServingOptions& options) {
                          OutputFolder::Create(options.output));
   ASTRA_ASSIGN_OR_RETURN(const ServingComparison comparison,
                          CompareServing(*options.compare_table, contents));
-  ASTRA_RETURN_IF_ERROR(folder.Write({{"comparison.csv", comparison.csv}}));
+  ASTRA_RETURN_IF_ERROR(WriteServingFiles(
+      folder, options.output, {{"comparison.csv", comparison.csv}}));
   Print(
       fmt::format("results    {}: comparison.csv\nfinished   {} of {} rows "
                   "predicted\n",
@@ -57,7 +58,7 @@ absl::Status Finish(const SimaiServingOptions& options,
                     const std::string& result) {
   std::string names;
   for (const NamedFile& file : files) names += " " + file.name;
-  ASTRA_RETURN_IF_ERROR(folder.Write(files, kServingFiles));
+  ASTRA_RETURN_IF_ERROR(WriteServingFiles(folder, options.output, files));
   Print(fmt::format("results    {}:{}\nfinished   {}: {}\n", options.output,
                     names, options.name, result));
   return FlushStdout();

@@ -50,6 +50,18 @@ TEST(StorageTableTest, JobsHaveColumnsOfStorageOnlyWithIt) {
             "alone_us,slowdown,without_storage_us,storage_slowdown\n"
             "a,w,2,0,4000.000000,26000.000000,2,13000.000000,,,10000.000000,"
             "1.300000\n");
+  EXPECT_THAT(JobsInCsv(JobsCsv({job})), ::testing::ElementsAre("a"));
+}
+
+TEST(JobsTableTest, NamesTheJobsOfAnEarlierRun) {
+  JobRow job{.name = "a, \"b\"", .workload = "w", .num_gpus = 2};
+  job.iterations = {{Microseconds(1), Microseconds(2)}};
+  JobRow other = job;
+  other.name = "c";
+  EXPECT_THAT(JobsInCsv(JobsCsv({job, other})),
+              ::testing::ElementsAre("a, \"b\"", "c"));
+  EXPECT_THAT(JobsInCsv("job,who\na,me\n"), ::testing::IsEmpty());
+  EXPECT_THAT(JobsInCsv(""), ::testing::IsEmpty());
 }
 
 }  // namespace

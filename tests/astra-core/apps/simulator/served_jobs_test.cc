@@ -16,6 +16,7 @@
 namespace astra::testing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -144,6 +145,27 @@ TEST_F(ServedJobsTest, RequestsAndTrainingMeet) {
   // Files of the run before are gone.
   EXPECT_THAT(Names("o/a"), ElementsAre("metrics.csv", "requests.csv",
                                         "run.json", "serving.html"));
+}
+
+TEST_F(ServedJobsTest, JobsThatAreGoneLeaveNoFiles) {
+  ASSERT_EQ(Run("gen_workload",
+                "-m gpt-7b --num-layers 1 --gpu H100 --gpus 16 --tp 8 "
+                "--micro-batch 1 --global-batch 2 --seq-length 512 --format "
+                "program -o w.yaml"),
+            "");
+  const std::string x = "- {name: x, workload: w.yaml, servers: [0, 1]}\n";
+  const std::string y = "- {name: y, workload: w.yaml, servers: [2, 3]}\n";
+  ASSERT_EQ(RunJobs(x + y), "");
+  WriteText(folder_.PathOf("o/y/notes.txt"), "of the user");
+  std::filesystem::create_directory(folder_.PathOf("o/z"));
+  WriteText(folder_.PathOf("o/z/EndToEnd.csv"), "of no job");
+  ASSERT_EQ(RunJobs(x), "");
+  EXPECT_THAT(Names("o/x"), Contains("EndToEnd.csv"));
+  EXPECT_THAT(Names("o/y"), ElementsAre("notes.txt"));
+  EXPECT_THAT(Names("o/z"), ElementsAre("EndToEnd.csv"));
+  ASSERT_EQ(Run("simai_analytical", "-w w.yaml --system dgx-h100 -o o"), "");
+  EXPECT_THAT(Names("o/x"), ElementsAre());
+  EXPECT_THAT(Names("o/z"), ElementsAre("EndToEnd.csv"));
 }
 
 TEST_F(ServedJobsTest, MistakesNameTheKeyAndItsPlace) {
