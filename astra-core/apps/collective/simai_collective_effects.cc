@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "astra-core/apps/collective/simai_collective_cluster.h"
+#include "astra-core/base/status_macros.h"
 #include "collectives/measurements/measured_terms.h"
 #include "collectives/nccl/tuning.h"
 #include "fmt/core.h"
@@ -98,6 +99,12 @@ absl::Status CheckEffects(CollectiveKind kind, const NcclOptions& nccl) {
         setting.why, Listed(setting.concerns)));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckGiven(CollectiveKind kind, NcclSettings settings) {
+  settings.file.reset();
+  ASTRA_ASSIGN_OR_RETURN(const NcclOptions nccl, ApplyNcclSettings(settings));
+  return CheckEffects(kind, nccl);
 }
 
 absl::Status CheckEngine(const NcclOptions& nccl,

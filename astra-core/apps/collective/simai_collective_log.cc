@@ -115,8 +115,8 @@ absl::StatusOr<LoggedRun> ReadLoggedRun(const SimaiCollectiveOptions& options) {
                          ReadNcclTestsLog(options.measurements));
   ASTRA_RETURN_IF_ERROR(CheckKind(options, log));
   ASTRA_ASSIGN_OR_RETURN(const NcclOptions nccl, NcclOf(options, log));
-  ASTRA_RETURN_IF_ERROR(
-      CheckEffects(log.collective ? *log.collective : *options.kind, nccl));
+  ASTRA_RETURN_IF_ERROR(CheckGiven(
+      log.collective ? *log.collective : *options.kind, options.nccl));
   ASTRA_ASSIGN_OR_RETURN(const ClusterOptions cluster_options,
                          ClusterOf(options, log));
   absl::StatusOr<CollectiveEstimator> built =

@@ -23,7 +23,7 @@ struct LoggedRun {
 
 // Reads the log that `options.measurements` names.
 //
-// Errors: those of ReadNcclTestsLog, BuildEstimator, CheckEffects and
+// Errors: those of ReadNcclTestsLog, BuildEstimator, CheckGiven and
 // CheckEngine; InvalidArgument for a fact that neither or both of log and
 // command line tell.
 absl::StatusOr<LoggedRun> ReadLoggedRun(const SimaiCollectiveOptions& options);

@@ -25,7 +25,7 @@ namespace {
 
 absl::StatusOr<NcclOptions> NcclOf(const SimaiCollectiveOptions& options) {
   ASTRA_ASSIGN_OR_RETURN(NcclOptions nccl, ApplyNcclSettings(options.nccl));
-  ASTRA_RETURN_IF_ERROR(CheckEffects(*options.kind, nccl));
+  ASTRA_RETURN_IF_ERROR(CheckGiven(*options.kind, options.nccl));
   if (HasRedop(*options.kind) &&
       !NvSwitchesDo(options.redop, options.type.name)) {
     nccl.nvls = false;

@@ -124,5 +124,15 @@ TEST_F(SimaiCollectiveEffectsTest, SoDoesTheCollectiveOfALog) {
                 "are for one");
 }
 
+TEST(CheckGivenTest, AFileIsForAllCollectivesOfAHost) {
+  const testing::TemporaryFolder folder;
+  NcclSettings settings;
+  settings.file = folder.PathOf("nccl.conf");
+  testing::WriteText(*settings.file, "NCCL_PROTO=LL\n");
+  EXPECT_TRUE(CheckGiven(kAllToAll, settings).ok());
+  settings.list = "NCCL_PROTO=LL";
+  EXPECT_FALSE(CheckGiven(kAllToAll, settings).ok());
+}
+
 }  // namespace
 }  // namespace astra
