@@ -57,7 +57,7 @@ absl::StatusOr<TraceRunRequest> ReadTraceRequest(const RunOptions& options,
       NetworkOptions network,
       ReadNetworkOptions(options, cluster.topology, warnings));
   ASTRA_ASSIGN_OR_RETURN(RunEvents events,
-                         ReadEvents(options, cluster.topology));
+                         ReadEvents(options, cluster.topology, network));
   TraceLanes lanes = LanesOf(trace);
   ASTRA_ASSIGN_OR_RETURN(
       SimulationOptions simulation,

@@ -41,8 +41,11 @@ std::string DescribeAwaited(const SimulationResult& result) {
 
 std::string DescribeEvents(const RunEvents& events, const RunResult& run) {
   std::string text;
-  for (const std::string& event : events.texts) {
-    text += fmt::format("event      {}\n", event);
+  for (size_t i = 0; i < events.texts.size(); ++i) {
+    const bool is_late =
+        run.status.ok() && events.starts[i] >= run.result.total();
+    text += fmt::format("event      {}{}\n", events.texts[i],
+                        is_late ? ": the run ended before" : "");
   }
   if (run.healthy && run.healthy->total() > TimePs(0)) {
     text += fmt::format(

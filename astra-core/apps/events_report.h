@@ -10,9 +10,9 @@
 
 namespace astra {
 
-// Returns lines of text: the events; of a run that has finished,
-// how much longer it took than without them, and which collectives did; and
-// which ranks others waited for.
+// Returns lines of text: the events; of a run that has finished, which of them
+// would have come later, how much longer it took than without them, and which
+// collectives did; and which ranks others waited for.
 std::string DescribeEvents(const RunEvents& events, const RunResult& run);
 
 }  // namespace astra

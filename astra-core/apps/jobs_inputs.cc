@@ -290,7 +290,8 @@ absl::StatusOr<JobsInputs> ReadJobsInputs(const RunOptions& options,
   ASTRA_ASSIGN_OR_RETURN(inputs.file, ReadJobsFile(*options.jobs_file));
   ASTRA_ASSIGN_OR_RETURN(const NetworkOptions healthy,
                          ReadNetworkOptions(options, topology, warnings));
-  ASTRA_ASSIGN_OR_RETURN(const RunEvents events, ReadEvents(options, topology));
+  ASTRA_ASSIGN_OR_RETURN(const RunEvents events,
+                         ReadEvents(options, topology, healthy));
   inputs.network = WithEvents(healthy, events);
   inputs.events = events.texts;
   inputs.idle_routes = std::make_unique<Routes>(topology);

@@ -85,8 +85,10 @@ absl::StatusOr<NetworkOptions> ReadNetworkOf(const RunOptions& options,
 }
 
 absl::StatusOr<RunEvents> ReadLinkEvents(const RunOptions& options,
-                                         const Topology& topology) {
-  ASTRA_ASSIGN_OR_RETURN(RunEvents events, ReadEvents(options, topology));
+                                         const Topology& topology,
+                                         const NetworkOptions& network) {
+  ASTRA_ASSIGN_OR_RETURN(RunEvents events,
+                         ReadEvents(options, topology, network));
   if (events.speeds.empty()) return events;
   return absl::InvalidArgumentError(
       fmt::format("{}: events of GPUs have no effect with --pattern, in which "
@@ -129,7 +131,8 @@ absl::StatusOr<TrafficRunRequest> ReadTrafficRequest(const RunOptions& options,
   ASTRA_ASSIGN_OR_RETURN(Topology topology, ReadTopologyOf(options));
   ASTRA_ASSIGN_OR_RETURN(NetworkOptions network,
                          ReadNetworkOf(options, topology, warnings));
-  ASTRA_ASSIGN_OR_RETURN(RunEvents events, ReadLinkEvents(options, topology));
+  ASTRA_ASSIGN_OR_RETURN(RunEvents events,
+                         ReadLinkEvents(options, topology, network));
   ASTRA_ASSIGN_OR_RETURN(Traffic traffic,
                          DrawTrafficOf(*patterns, topology, network));
   WarnOfNoEffect(options, topology, warnings);

@@ -389,25 +389,24 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
         packet.record.captured_link,
         FindLink(topology, options.capture->first, options.capture->second));
   }
-  if (const absl::Status status = CheckPacketOptions(packet, topology);
-      !status.ok()) {
-    return options.network_file ? AtNetworkField(*options.network_file, status)
-                                : status;
-  }
+  ASTRA_RETURN_IF_ERROR(AtNetworkField(options.network_file,
+                                       CheckPacketOptions(packet, topology)));
   network.flow = FlowOptionsOf(packet);
   return network;
 }
 
 absl::StatusOr<RunEvents> ReadEvents(const RunOptions& options,
-                                     const Topology& topology) {
+                                     const Topology& topology,
+                                     const NetworkOptions& network) {
   if (!options.events_file) return RunEvents();
   const std::string& file = *options.events_file;
   ASTRA_ASSIGN_OR_RETURN(const std::string contents, ReadFile(file));
-  ASTRA_ASSIGN_OR_RETURN(RunEvents events,
-                         ParseEvents(file, contents, topology));
-  const BackendEntry* network = NetworkOf(options.fidelity);
-  const bool has_links = network != nullptr && network->has_options;
-  const bool has_packets = network != nullptr && network->records_packets;
+  ASTRA_ASSIGN_OR_RETURN(
+      RunEvents events,
+      ParseEvents(file, contents, topology, network.packet.error_rate));
+  const BackendEntry* backend = NetworkOf(options.fidelity);
+  const bool has_links = backend != nullptr && backend->has_options;
+  const bool has_packets = backend != nullptr && backend->records_packets;
   if (!events.links.empty() && !has_links) {
     return absl::InvalidArgumentError(fmt::format(
         "{}: events of links have no effect with --fidelity {}: take flow or "
@@ -446,7 +445,7 @@ absl::StatusOr<RunRequest> RequestFor(const RunOptions& options,
       NetworkOptions network,
       ReadNetworkOptions(options, cluster.topology, warnings));
   ASTRA_ASSIGN_OR_RETURN(RunEvents events,
-                         ReadEvents(options, cluster.topology));
+                         ReadEvents(options, cluster.topology, network));
   ASTRA_ASSIGN_OR_RETURN(
       RunRequest request,
       RequestOn(options, std::move(program), std::move(cluster),

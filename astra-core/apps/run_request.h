@@ -36,13 +36,14 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
                                                   const Topology& topology,
                                                   Warnings* warnings);
 
-// Returns the events that `options` name, on `topology`; none if they name
-// none.
+// Returns the events that `options` name, on `topology` with `network`; none if
+// they name none.
 //
 // Errors: those of ReadFile and ParseEvents; InvalidArgument for events that
 // have no effect with the fidelity.
 absl::StatusOr<RunEvents> ReadEvents(const RunOptions& options,
-                                     const Topology& topology);
+                                     const Topology& topology,
+                                     const NetworkOptions& network);
 
 // Returns the request for `program` on `cluster`, with `network` and without
 // events. Errors: as below.

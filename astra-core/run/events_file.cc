@@ -57,8 +57,10 @@ constexpr std::array<std::string_view, 5> kEffects = {"rate", "down", "loss",
 class EventsReader {
  public:
   EventsReader(std::string_view file, std::string_view contents,
-               const Topology& topology)
-      : topology_(topology), document_(file, contents) {}
+               const Topology& topology, double error_rate)
+      : topology_(topology),
+        error_rate_(error_rate),
+        document_(file, contents) {}
 
   absl::StatusOr<RunEvents> Read() {
     YamlFields root = document_.Root("a file of events");
@@ -137,6 +139,32 @@ class EventsReader {
     }
   }
 
+  // Rates and speeds multiply, so 1 does not even end another event.
+  static void RefuseOne(std::string_view key, double share,
+                        YamlFields& fields) {
+    if (share != 1) return;
+    fields.Error(
+        key,
+        fmt::format("{} is 1, which changes nothing: expected below 1", key));
+  }
+
+  // Refuses a loss of 0 for cables that lose nothing anyway.
+  void RefuseNoLoss(double loss, absl::Span<const Ends> cables,
+                    YamlFields& fields) const {
+    if (loss > 0 || error_rate_ > 0) return;
+    for (const auto& [a, b] : cables) {
+      for (const LinkId link : topology_.links_from(NodeId(a))) {
+        if (topology_.link(link).target == NodeId(b) &&
+            topology_.type(link).error_rate > 0) {
+          return;
+        }
+      }
+    }
+    fields.Error("loss",
+                 "loss is 0, which changes nothing on links that lose no "
+                 "packets: expected above 0");
+  }
+
   static void RequireTrue(std::string_view key, YamlFields& fields) {
     if (!fields.Bool(key)) fields.Error(key, "expected true");
   }
@@ -157,6 +185,7 @@ class EventsReader {
       when.value = 0;
     } else if (fields.has("speed")) {
       when.value = fields.Number("speed", kLeastShare, 1);
+      RefuseOne("speed", when.value, fields);
       what = fmt::format("at {:g} of its speed", when.value);
     }
     for (const uint32_t gpu : gpus) speeds_[gpu].push_back(when);
@@ -189,6 +218,7 @@ class EventsReader {
     std::string what;
     if (fields.has("loss")) {
       intervals[0].value = fields.Number("loss", 0, 1);
+      RefuseNoLoss(intervals[0].value, cables, fields);
       events_.has_losses = true;
       what = fmt::format("loses {:g} of its packets", intervals[0].value);
     } else if (fields.has("down")) {
@@ -201,6 +231,7 @@ class EventsReader {
         fields.Error("rate",
                      fmt::format("expected 0, or {} to 1", kLeastShare));
       }
+      RefuseOne("rate", intervals[0].value, fields);
       what = fmt::format("at {:g} of its rate", intervals[0].value);
     }
     what += AddFlaps(when, flaps, &intervals, fields);
@@ -318,6 +349,7 @@ class EventsReader {
           fmt::format(" until {:.3f} ms", ToMicroseconds(when.until) * 1e-3);
     }
     events_.texts.push_back(std::move(text));
+    events_.starts.push_back(when.from);
   }
 
   // All instants at which one of `intervals` begins or ends.
@@ -383,6 +415,7 @@ class EventsReader {
   }
 
   const Topology& topology_;
+  const double error_rate_;
   YamlDocument document_;
   RunEvents events_;
   std::map<Ends, Cable> cables_;
@@ -394,8 +427,9 @@ class EventsReader {
 
 absl::StatusOr<RunEvents> ParseEvents(std::string_view file,
                                       std::string_view contents,
-                                      const Topology& topology) {
-  return EventsReader(file, contents, topology).Read();
+                                      const Topology& topology,
+                                      double error_rate) {
+  return EventsReader(file, contents, topology, error_rate).Read();
 }
 
 }  // namespace astra

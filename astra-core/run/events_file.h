@@ -34,6 +34,7 @@ struct RunEvents {
   bool has_losses = false;          // Links lose packets.
   // What happens, one line for each event of the file.
   std::vector<std::string> texts;
+  std::vector<TimePs> starts;  // When each of `texts` begins.
 
   bool empty() const { return links.empty() && speeds.empty(); }
 };
@@ -46,12 +47,16 @@ constexpr size_t kMostEventChanges = 10'000;
 // once, a link or a GPU has the product of their rates or speeds, and a link
 // the largest of their losses.
 //
+// Links to which the topology gives no error rate lose packets with probability
+// `error_rate`.
+//
 // Errors: InvalidArgument "FILE:LINE:COLUMN: ..." for what is missing, unknown
-// or wrong, for nodes, cables and GPUs that `topology` does not have, and for
-// more changes than kMostEventChanges.
+// or wrong, for nodes, cables and GPUs that `topology` does not have, for
+// events that change nothing, and for more changes than kMostEventChanges.
 absl::StatusOr<RunEvents> ParseEvents(std::string_view file,
                                       std::string_view contents,
-                                      const Topology& topology);
+                                      const Topology& topology,
+                                      double error_rate = 0);
 
 }  // namespace astra
 

@@ -336,16 +336,17 @@ absl::StatusOr<PacketOptions> ReadNetwork(const std::string& path,
   return ParseSimaiConf(path, contents, warnings);
 }
 
-absl::Status AtNetworkField(const std::string& path,
+absl::Status AtNetworkField(const std::optional<std::string>& path,
                             const absl::Status& error) {
-  const absl::StatusOr<std::string> contents = ReadFile(path);
   const std::string field = FieldOf(error);
+  if (!path || field.empty()) return error;
+  const absl::StatusOr<std::string> contents = ReadFile(*path);
+  if (!contents.ok()) return error;
   const std::string message(error.message());
-  if (error.ok() || !contents.ok() || field.empty()) return error;
   if (!IsNetworkFile(*contents)) {
-    return AtSimaiConfKey(path, *contents, field, message);
+    return AtSimaiConfKey(*path, *contents, field, message);
   }
-  YamlDocument document(path, *contents);
+  YamlDocument document(*path, *contents);
   document.ErrorAt(field, message);
   return document.status();
 }

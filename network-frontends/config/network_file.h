@@ -17,6 +17,7 @@
 #ifndef NETWORK_FRONTENDS_CONFIG_NETWORK_FILE_H_
 #define NETWORK_FRONTENDS_CONFIG_NETWORK_FILE_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,9 +64,10 @@ std::vector<std::string> DifferentKeys(const PacketOptions& a,
 absl::StatusOr<PacketOptions> ReadNetwork(const std::string& path,
                                           Warnings* warnings);
 
-// Adds to `error`, which CheckPacketOptions returned, the place in the file
-// `path` of the field that the error is about.
-absl::Status AtNetworkField(const std::string& path, const absl::Status& error);
+// Returns `error`, which CheckPacketOptions returned, with the place in the
+// file `path`, if there is one, of the field that the error is about.
+absl::Status AtNetworkField(const std::optional<std::string>& path,
+                            const absl::Status& error);
 
 }  // namespace astra
 

@@ -174,13 +174,8 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(
         CheckFollows(backend, *options.network_file, packet, warnings));
   }
   if (backend.has_options) {
-    if (const absl::Status status =
-            CheckPacketOptions(network.packet, topology);
-        !status.ok()) {
-      return options.network_file
-                 ? AtNetworkField(*options.network_file, status)
-                 : status;
-    }
+    ASTRA_RETURN_IF_ERROR(AtNetworkField(
+        options.network_file, CheckPacketOptions(network.packet, topology)));
   }
   network.flow = FlowOptionsOf(network.packet);
   return network;

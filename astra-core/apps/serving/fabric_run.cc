@@ -29,11 +29,8 @@ absl::StatusOr<NetworkOptions> NetworkOptionsOf(const FabricOptions& options,
                                        *options.network_file, network.packet,
                                        warnings));
   }
-  const absl::Status status = CheckPacketOptions(network.packet, topology);
-  if (!status.ok()) {
-    return options.network_file ? AtNetworkField(*options.network_file, status)
-                                : status;
-  }
+  ASTRA_RETURN_IF_ERROR(AtNetworkField(
+      options.network_file, CheckPacketOptions(network.packet, topology)));
   network.flow = FlowOptionsOf(network.packet);
   return network;
 }

@@ -348,6 +348,19 @@ TEST_F(SimaiSimulatorTest, AStuckRunSaysWhy) {
   EXPECT_THAT(Result("a/run.json"), HasSubstr("\"finished\": false"));
 }
 
+TEST_F(SimaiSimulatorTest, TellsThatAnEventComesAfterTheRun) {
+  WriteText(folder_.PathOf("e.yaml"),
+            "simai_events: 1\nevents:\n"
+            "  - {from: 1us, link: [0, 8], rate: 0.5}\n"
+            "  - {from: 10s, link: [0, 8], rate: 0.5}\n");
+  const ProgramResult result =
+      Simulate("-w w.txt -n t.txt --events e.yaml --fidelity flow -o o");
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  EXPECT_THAT(result.out, HasSubstr("of its rate from 0.001 ms\n"));
+  EXPECT_THAT(result.out, HasSubstr("of its rate from 10000.000 ms: the run "
+                                    "ended before\n"));
+}
+
 // One job on all of the cluster is an ordinary run, with events, too.
 TEST_F(SimaiSimulatorTest, AJobSeesTheEventsThatARunSees) {
   WriteText(folder_.PathOf("e.yaml"),

@@ -61,6 +61,7 @@ TEST(EventsFileTest, RatesThatHoldAtOnceMultiply) {
                           "of its rate from 0.002 ms until 0.006 ms",
                           "link switch 4 (tier 1) - switch 6 (tier 2) at 0.25 "
                           "of its rate from 0.004 ms"));
+  EXPECT_THAT(events.starts, ElementsAre(Microseconds(2), Microseconds(4)));
   EXPECT_FALSE(events.has_losses);
 }
 
@@ -93,6 +94,14 @@ TEST(EventsFileTest, LossesAndRatesOfACableAreOfOneChange) {
   EXPECT_EQ(events.links[1].error_rate, 1e-3);
   EXPECT_EQ(events.links[1].rate_factor, 1);
   EXPECT_TRUE(events.has_losses);
+}
+
+TEST(EventsFileTest, ALossOfNothingEndsTheErrorsOfTheNetwork) {
+  const RunEvents events = ValueOrDie(
+      ParseEvents("e", "simai_events: 1\nevents: [{nic: 0, loss: 0}]\n",
+                  TwoServers(), /*error_rate=*/0.01));
+  ASSERT_THAT(events.links, SizeIs(1));
+  EXPECT_EQ(events.links[0].error_rate, 0);
 }
 
 TEST(EventsFileTest, SpeedsAreOfGpus) {
@@ -145,6 +154,13 @@ TEST(EventsFileTest, MistakesHaveAPlace) {
             "e:2:44: expected every and for together");
   EXPECT_EQ(ErrorOf("{link: [0, 4], down: true, every: 1ms, for: 1us}"),
             "e:2:44: expected until, when this ends");
+  EXPECT_EQ(ErrorOf("{link: [0, 4], rate: 1}"),
+            "e:2:31: rate is 1, which changes nothing: expected below 1");
+  EXPECT_EQ(ErrorOf("{gpu: 3, speed: 1}"),
+            "e:2:26: speed is 1, which changes nothing: expected below 1");
+  EXPECT_EQ(ErrorOf("{link: [0, 4], loss: 0}"),
+            "e:2:31: loss is 0, which changes nothing on links that lose no "
+            "packets: expected above 0");
   EXPECT_EQ(ErrorOf(""), "e:2:9: expected at least one event");
 }
 
