@@ -64,7 +64,7 @@ struct RunOptions {
   std::optional<std::string> gpu_type;  // GPU that the topology must have.
   bool gpu_mismatch = false;  // Allows another GPU; see CheckSameGpuType.
   std::optional<std::string> network_file;
-  std::vector<std::string> network_settings;  // See SetNetworkValue().
+  std::vector<std::string> network_settings;  // See SetNetworkValues().
   std::optional<std::string> events_file;
   std::optional<std::string> bus_bandwidth_file;
 

@@ -359,12 +359,11 @@ absl::StatusOr<NetworkOptions> ReadNetworkOptions(const RunOptions& options,
     ASTRA_ASSIGN_OR_RETURN(packet,
                            ReadNetwork(*options.network_file, warnings));
   }
-  for (const std::string& setting : options.network_settings) {
-    if (const absl::Status status = SetNetworkValue(setting, packet);
-        !status.ok()) {
-      return absl::InvalidArgumentError(
-          fmt::format("--network-set {}", std::string(status.message())));
-    }
+  if (const absl::Status status =
+          SetNetworkValues(options.network_settings, packet);
+      !status.ok()) {
+    return absl::InvalidArgumentError(
+        fmt::format("--network-set {}", std::string(status.message())));
   }
   if (options.network_file || !options.network_settings.empty()) {
     ASTRA_RETURN_IF_ERROR(CheckFollows(

@@ -240,6 +240,34 @@ class Writer {
   std::vector<std::string> lines_;
 };
 
+// Returns the setting without which `key` changes nothing; "" if `options` have
+// it, or if the key needs none.
+std::string MissingFor(std::string_view key, const PacketOptions& options) {
+  const NicOptions& nic = options.nic;
+  const bool has_window = nic.window != WindowScope::kNone;
+  const bool goes_back = nic.loss_recovery == LossRecovery::kGoBackN;
+  const struct {
+    std::string_view key;
+    bool has_effect;
+    std::string_view needs;
+  } rules[] = {
+      {"nic.window_factor", has_window, "nic.window=path or network"},
+      {"nic.window_follows_rate", has_window, "nic.window=path or network"},
+      {"nic.nack_interval", goes_back, "nic.loss_recovery=go-back-n"},
+      {"nic.reorder_packets", !goes_back, "nic.loss_recovery=selective-repeat"},
+      {"flowlet_gap", options.load_balancing == LoadBalancing::kFlowlet,
+       "load_balancing=flowlet"},
+  };
+  for (const auto& rule : rules) {
+    if (rule.key == key && !rule.has_effect) return std::string(rule.needs);
+  }
+  constexpr std::string_view kControls = "congestion.";
+  if (key.substr(0, kControls.size()) != kControls) return {};
+  key.remove_prefix(kControls.size());
+  if (key == "name" || key == options.congestion.name) return {};
+  return fmt::format("congestion.name={}", key);
+}
+
 }  // namespace
 
 bool IsNetworkFile(std::string_view contents) {
@@ -299,6 +327,21 @@ absl::Status SetNetworkValue(std::string_view setting, PacketOptions& options) {
   Visit(options, reader);
   reader.Close();
   return document.status();
+}
+
+absl::Status SetNetworkValues(absl::Span<const std::string> settings,
+                              PacketOptions& options) {
+  const PacketOptions before = options;
+  for (const std::string& setting : settings) {
+    ASTRA_RETURN_IF_ERROR(SetNetworkValue(setting, options));
+  }
+  for (const std::string& key : DifferentKeys(options, before)) {
+    const std::string missing = MissingFor(key, options);
+    if (missing.empty()) continue;
+    return absl::InvalidArgumentError(
+        fmt::format("{} has no effect without {}", key, missing));
+  }
+  return absl::OkStatus();
 }
 
 std::string WriteNetworkFile(const PacketOptions& options) {

@@ -24,6 +24,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "astra-core/base/log.h"
 #include "network-frontends/packet/packet_options.h"
 
@@ -48,6 +49,14 @@ absl::StatusOr<PacketOptions> ParseNetworkFile(std::string_view file,
 // Errors: InvalidArgument "SETTING:1:COLUMN: ..." for an unknown key or a wrong
 // value.
 absl::Status SetNetworkValue(std::string_view setting, PacketOptions& options);
+
+// Changes several values, in this order.
+//
+// Errors: those of SetNetworkValue; InvalidArgument for a value that has
+// changed and has no effect with the others, such as a parameter of a
+// congestion control that does not run.
+absl::Status SetNetworkValues(absl::Span<const std::string> settings,
+                              PacketOptions& options);
 
 // Writes all values as a file from which ParseNetworkFile reads the same
 // values.

@@ -55,6 +55,38 @@ TEST(NetworkFileTest, WrongSettingsAreRefused) {
   EXPECT_EQ(WriteNetworkFile(options), WriteNetworkFile(DefaultNetwork()));
 }
 
+TEST(NetworkFileTest, SettingsWithoutEffectAreRefused) {
+  const auto message = [](const std::vector<std::string>& settings) {
+    PacketOptions options = DefaultNetwork();
+    return std::string(SetNetworkValues(settings, options).message());
+  };
+  EXPECT_EQ(message({"nic.window=none", "nic.window_factor=3"}),
+            "nic.window_factor has no effect without nic.window=path or "
+            "network");
+  EXPECT_EQ(message({"nic.window_factor=3", "nic.window=network"}), "");
+  EXPECT_EQ(message({"nic.reorder_packets=5"}),
+            "nic.reorder_packets has no effect without "
+            "nic.loss_recovery=selective-repeat");
+  EXPECT_EQ(
+      message({"nic.loss_recovery=selective-repeat", "nic.nack_interval=1us"}),
+      "nic.nack_interval has no effect without nic.loss_recovery=go-back-n");
+  EXPECT_EQ(message({"flowlet_gap=5us"}),
+            "flowlet_gap has no effect without load_balancing=flowlet");
+  EXPECT_EQ(message({"flowlet_gap=5us", "load_balancing=flowlet"}), "");
+  EXPECT_EQ(message({"congestion.dctcp.gain=0.1"}),
+            "congestion.dctcp has no effect without congestion.name=dctcp");
+  EXPECT_EQ(message({"congestion.dctcp.gain=0.1", "congestion.name=dctcp"}),
+            "");
+}
+
+TEST(NetworkFileTest, AParameterOfTheFileMayLieIdle) {
+  PacketOptions options = ValueOrDie(ParseNetworkFile(
+      "n", "simai_network: 1\ncongestion: {dcqcn: {gain: 0.25}}\n"));
+  EXPECT_EQ(SetNetworkValues({"congestion.name=hpcc"}, options),
+            absl::OkStatus());
+  EXPECT_EQ(options.congestion.name, "hpcc");
+}
+
 TEST(NetworkFileTest, SaysWithUnitsWhatItMeans) {
   const PacketOptions o = ValueOrDie(ParseNetworkFile(
       "n",
