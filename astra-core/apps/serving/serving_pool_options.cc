@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "astra-core/apps/serving/cache_blocks.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/command_line/option_reading.h"
@@ -128,7 +129,7 @@ absl::Status CheckServingLayout(const ServingJob& job,
 }
 
 absl::StatusOr<std::optional<DecodePool>> ReadDecodePool(
-    const CommandLine& flags, const ServingJob& prefill) {
+    const CommandLine& flags, const ServingJob& prefill, Warnings* warnings) {
   if (!flags.has("decode-replicas")) {
     ASTRA_RETURN_IF_ERROR(
         Refuse(flags, kPoolOptions, "there is no --decode-replicas"));
@@ -140,13 +141,9 @@ absl::StatusOr<std::optional<DecodePool>> ReadDecodePool(
   job.options.num_blocks = 0;
   ASTRA_RETURN_IF_ERROR(ReadDecodeJob(flags, job));
   ASTRA_RETURN_IF_ERROR(ReadHandover(flags, pool));
-  if (job.options.num_blocks == 0) {
-    ASTRA_ASSIGN_OR_RETURN(
-        pool.room,
-        RoomForCache(job.model, job.layout, job.engine.serving,
-                     MemoryOf(job.gpu), job.options.max_batched_tokens));
-    job.options.num_blocks = pool.room->blocks;
-  }
+  ASTRA_ASSIGN_OR_RETURN(
+      pool.room,
+      SetCacheBlocks("decode-num-gpu-blocks", std::nullopt, job, warnings));
   return std::optional<DecodePool>(std::move(pool));
 }
 

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "astra-core/apps/serving/serving_job.h"
+#include "astra-core/base/log.h"
 #include "astra-core/command_line/command_line.h"
 #include "astra-core/serving/cache_memory.h"
 
@@ -40,9 +41,9 @@ absl::Status CheckServingLayout(const ServingJob& job, std::string_view prefix);
 
 // Reads the pool that decodes; what is not given is that of `prefill`. None if
 // there is no such pool. Errors: InvalidArgument for an option that is wrong or
-// has no effect; those of RoomForCache.
+// has no effect; those of SetCacheBlocks.
 absl::StatusOr<std::optional<DecodePool>> ReadDecodePool(
-    const CommandLine& flags, const ServingJob& prefill);
+    const CommandLine& flags, const ServingJob& prefill, Warnings* warnings);
 
 }  // namespace astra
 

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "astra-core/apps/run_output.h"
+#include "astra-core/apps/serving/cache_blocks.h"
 #include "astra-core/apps/serving/deployment_options.h"
 #include "astra-core/apps/serving/serving_mechanics_options.h"
 #include "astra-core/apps/serving/session_options.h"
@@ -233,12 +234,9 @@ absl::Status ReadEngine(const CommandLine& flags,
     ASTRA_ASSIGN_OR_RETURN(job.router, FindRouter(*flags.value("router")));
   }
   ASTRA_RETURN_IF_ERROR(ReadMechanics(flags, job, &options.warnings));
-  if (job.options.num_blocks > 0) return absl::OkStatus();
-  ASTRA_ASSIGN_OR_RETURN(
-      options.room,
-      RoomForCache(job.model, job.layout, job.engine.serving, MemoryOf(job.gpu),
-                   job.options.max_batched_tokens, job.draft_model));
-  job.options.num_blocks = options.room->blocks;
+  ASTRA_ASSIGN_OR_RETURN(options.room,
+                         SetCacheBlocks("num-gpu-blocks", job.draft_model, job,
+                                        &options.warnings));
   return absl::OkStatus();
 }
 
@@ -436,7 +434,8 @@ absl::StatusOr<SimaiServingOptions> ReadSimaiServingOptions(
   ASTRA_RETURN_IF_ERROR(ReadLoad(flags, options));
   ASTRA_ASSIGN_OR_RETURN(options.answers,
                          ReadAnswers(flags, options.points.size()));
-  ASTRA_ASSIGN_OR_RETURN(options.decode, ReadDecodePool(flags, job));
+  ASTRA_ASSIGN_OR_RETURN(options.decode,
+                         ReadDecodePool(flags, job, &options.warnings));
   ASTRA_ASSIGN_OR_RETURN(options.fabric, ReadFabricOptions(flags));
   const bool shares_topology = options.decode || options.fabric.load_weights ||
                                options.fabric.fidelity != Fidelity::kClosedForm;

@@ -11,7 +11,9 @@ namespace {
 
 using ::astra::testing::ParseArguments;
 using ::astra::testing::ValueOrDie;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const std::string kJob = "-m llama3-8b --gpu H100 ";
 const std::string kLoad = "--requests 16 --isl 128 --osl 16 --concurrency 4 ";
@@ -41,6 +43,30 @@ TEST(SimaiServingOptionsTest, TheEngineSaysWhatAStepHolds) {
           .job;
   EXPECT_EQ(given.options.num_blocks, 77);
   EXPECT_EQ(given.options.block_tokens, 1);
+}
+
+// A block of 16 positions takes 2 MiB.
+TEST(SimaiServingOptionsTest, WarnsOfBlocksThatNoGpuHolds) {
+  const auto warnings_of = [](const std::string& text) {
+    return ValueOrDie(TryRead(text + kLoad)).warnings;
+  };
+  EXPECT_THAT(warnings_of(kJob + "--num-gpu-blocks 10000000 "),
+              ElementsAre("--num-gpu-blocks is 10000000, a cache of 19531.2 "
+                          "GiB beside 15.0 GiB of weights, but a GPU has 79.2 "
+                          "GiB, in which the engine would have 28768 blocks"));
+  // Beyond the engine's share, but not beyond the memory.
+  EXPECT_THAT(warnings_of(kJob + "--num-gpu-blocks 32000 "), IsEmpty());
+  EXPECT_THAT(
+      warnings_of("-m llama3-70b --gpu H100 --num-gpu-blocks 1000 "),
+      ElementsAre("--num-gpu-blocks is 1000, but there is no room for the KV "
+                  "cache: weights of 131.4 GiB, 1.4 GiB of workspace and 1.0 "
+                  "GiB of CUDA and NCCL fill the share of 0.92 of the 79.2 GiB "
+                  "of a GPU that the engine takes: expected more TP or PP, or "
+                  "a smaller precision"));
+  EXPECT_THAT(warnings_of(kJob + "--decode-replicas 1 --decode-num-gpu-blocks "
+                                 "10000000 "),
+              ElementsAre(HasSubstr("--decode-num-gpu-blocks is 10000000, a "
+                                    "cache of 19531.2 GiB")));
 }
 
 // SGLang's ranks share the budget of a step; vLLM's have one each.
