@@ -105,6 +105,9 @@ constexpr OptionSpec kOptions[] = {
     {"batch", "", "N", "Batch",
      "sequences of a replica's inference step (default: micro-batch)"},
     {"cached", "", "N", "Batch", "positions in the KV cache before a prefill"},
+    {"engine", "", "NAME", "Batch",
+     "whose fused kernels an inference step has, as in simai_serving: vllm, "
+     "sglang, trtllm, or a release (default: each operator is a kernel)"},
 
     {"framework", "frame", "NAME|FILE", "Training",
      "whose facts are the defaults of the options below: megatron (default), "

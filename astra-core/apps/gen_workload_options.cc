@@ -10,6 +10,7 @@
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/option_reading.h"
+#include "collectives/inference_engines/engine_file.h"
 #include "fmt/core.h"
 #include "topology/topology.h"
 #include "workload/operators/gpu_library.h"
@@ -83,6 +84,11 @@ absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
       return absl::InvalidArgumentError(fmt::format(
           "--load is {}: expected {} to 1", options.load, kLeastLoad));
     }
+  }
+  if (flags.has("engine")) {
+    ASTRA_ASSIGN_OR_RETURN(const InferenceEngine engine,
+                           LoadInferenceEngine(*flags.value("engine")));
+    options.fused = {engine.serving.fused, options.gpu.calibration.kernel_us};
   }
   options.aiob_file = flags.value("comp-filepath");
   if (flags.has("aiob-enable") && !options.aiob_file) {

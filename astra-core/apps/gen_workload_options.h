@@ -17,6 +17,7 @@
 #include "workload/generator/inference.h"
 #include "workload/generator/training_setup.h"
 #include "workload/models/model_spec.h"
+#include "workload/operators/fused_kernels.h"
 #include "workload/operators/gpu_spec.h"
 
 namespace astra {
@@ -33,8 +34,9 @@ struct GenWorkloadOptions {
   // GPU of tables that do not name one; empty: not given.
   std::string table_gpu;
   std::optional<std::string> aiob_file;
-  double load = 1;             // Share of speed kept; see ModuleTimes.
-  double attention_speed = 1;  // Factor already applied to `gpu`.
+  double load = 1;                    // Share of speed kept; see ModuleTimes.
+  double attention_speed = 1;         // Factor already applied to `gpu`.
+  std::optional<FusedKernels> fused;  // Those of --engine.
 
   WorkloadFormat format = WorkloadFormat::kSimai;
   std::optional<int64_t> stage;  // Pipeline stage, for SimAI and AICB.

@@ -326,7 +326,7 @@ absl::StatusOr<Framework> ReadFramework(const CommandLine& flags) {
 absl::StatusOr<TrainingSetup> ReadTrainingOptions(const CommandLine& flags,
                                                   const ModelSpec& model,
                                                   const Framework& framework) {
-  constexpr std::string_view kInference[] = {"batch", "cached"};
+  constexpr std::string_view kInference[] = {"batch", "cached", "engine"};
   ASTRA_RETURN_IF_ERROR(Refuse(flags, kInference, "it is of inference"));
   TrainingSetup setup;
   ASTRA_RETURN_IF_ERROR(ReadLayout(flags, setup));

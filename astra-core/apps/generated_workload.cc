@@ -83,6 +83,16 @@ void WarnOfAttentionSpeed(const GenWorkloadOptions& options,
       "the start of its kernel");
 }
 
+// Warns if --engine changes no time.
+void WarnOfEngine(const FusedKernels& fused, const Blueprint& blueprint,
+                  Warnings* warnings) {
+  for (const Operator& op : OperatorsOf(blueprint)) {
+    if (fused.Has(op.name)) return;
+  }
+  warnings->push_back(
+      "--engine has no effect: it fuses no operator of the step");
+}
+
 // Warns of operators whose sizes lie outside of those that trees were fitted
 // to, and of trees that time no operator.
 void WarnOfTrees(const FittedModel& fitted, const Blueprint& blueprint,
@@ -115,9 +125,12 @@ absl::StatusOr<ModuleTimes> TimesOf(const GenWorkloadOptions& options,
                                     const ComputeModel& model,
                                     Warnings* warnings) {
   WarnOfAttentionSpeed(options, blueprint, warnings);
-  if (!options.aiob_file) return ModuleTimes(model, options.load);
+  if (options.fused) WarnOfEngine(*options.fused, blueprint, warnings);
+  const FusedKernels fused = options.fused.value_or(FusedKernels());
+  if (!options.aiob_file) return ModuleTimes(model, options.load, {}, fused);
   ASTRA_ASSIGN_OR_RETURN(const AiobFile file, ReadAiob(*options.aiob_file));
-  return ModuleTimes(model, options.load, ModulesOf(file, blueprint, warnings));
+  return ModuleTimes(model, options.load, ModulesOf(file, blueprint, warnings),
+                     fused);
 }
 
 }  // namespace

@@ -258,13 +258,7 @@ void StepPrices::AddCollective(CollectiveKind kind, RankGroup group,
 
 double StepPrices::SecondsOf(const Operator& op,
                              const OperatorTime& time) const {
-  constexpr double kSecondsPerUs = 1e-6;
-  double seconds = ToSeconds(time.time);
-  const bool is_fused = std::find(fused_.names.begin(), fused_.names.end(),
-                                  op.name) != fused_.names.end();
-  if (is_fused) {
-    seconds = std::max(0.0, seconds - fused_.kernel_us * kSecondsPerUs);
-  }
+  double seconds = fused_.SecondsOf(op.name, ToSeconds(time.time));
   const auto* attention = std::get_if<Attention>(&op.shape);
   if (layout_.fp8_cache && attention != nullptr && attention->queries == 1) {
     seconds *= kFp8CacheShare;

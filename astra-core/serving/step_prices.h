@@ -11,8 +11,8 @@
 //   logits and sampling                     of the sequences that get a token
 //
 // The operators and collectives are those of InferenceBlueprint, so that a step
-// of only one kind takes what `gen_workload --phase` and simai_analytical say,
-// less the kernels that an engine fuses.
+// of only one kind takes what `gen_workload --phase --engine` and
+// simai_analytical say.
 // Every part is summed over the pipeline stages, one after the other, or is
 // that of one stage with the message to the next one.
 //
@@ -42,6 +42,7 @@
 #include "workload/generator/inference.h"
 #include "workload/models/model_spec.h"
 #include "workload/operators/compute_model.h"
+#include "workload/operators/fused_kernels.h"
 
 namespace astra {
 
@@ -87,13 +88,6 @@ inline constexpr double kMxfp4Share = 17.0 / 64;
 // median of NVIDIA AIConfigurator's tables of H100 (ai-dynamo/aiconfigurator
 // 095f58a, TensorRT-LLM's kernels) where the latter takes 0.1 ms or more.
 inline constexpr double kFp8CacheShare = 0.585;
-
-// Which operators an engine fuses with the one before (ServingFacts::fused),
-// and what the start and the end of a kernel take.
-struct FusedKernels {
-  std::vector<std::string> names;
-  double kernel_us = 0;
-};
 
 // Returns the setup of a step of one position.
 InferenceSetup SetupOf(const ServingLayout& layout);

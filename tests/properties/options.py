@@ -42,7 +42,8 @@ VALUES = {
     "micro-batch": [1, 2, 4, 8], "global-batch": [8, 16, 32, 64, 128],
     "seq-length": [128, 512, 2048, 8192],
     "phase": ["prefill", "decode"], "batch": [2, 8, 32],
-    "cached": [128, 1024], "framework": ["megatron", "fsdp"],
+    "cached": [128, 1024], "engine": ["vllm", "trtllm"],
+    "framework": ["megatron", "fsdp"],
     "zero": [0, 1, 2, 3], "recompute": ["none", "selective", "full"],
     "zero-group": [1, 2, 4], "optimizer-workspace": [4, 8],
     "transformer-engine": ["2.1", "2.11"],
@@ -75,6 +76,7 @@ COMPANIONS = {
     "recompute-method": {"recompute-num-layers": [2]},
     "bucket-size": {"overlap-grad-reduce": [None]},
     "batch": {"phase": ["prefill", "decode"]},
+    "engine": {"phase": ["prefill", "decode"]},
     "cached": {"phase": ["prefill"]}, "phase": {"phase": ["decode"]},
 }
 # Options that contradict an option, which the base must not have.

@@ -7,6 +7,7 @@
 
 #include "astra-core/base/names.h"
 #include "fmt/core.h"
+#include "workload/operators/microseconds.h"
 
 namespace astra {
 namespace {
@@ -48,6 +49,11 @@ OperatorTime ModuleTimes::TimeOf(const Operator& op) const {
   OperatorTime time = model_.TimeOf(op);
   if (!std::holds_alternative<Stream>(op.shape)) {
     time.time = ShareOf(1 / load_, time.time);
+  }
+  if (fused_.Has(op.name)) {
+    constexpr double kUsPerSecond = 1e6;
+    const double seconds = fused_.SecondsOf(op.name, ToSeconds(time.time));
+    time.time = std::max(TimePs(1), FromMicroseconds(kUsPerSecond * seconds));
   }
   return time;
 }

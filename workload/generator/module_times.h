@@ -8,12 +8,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "astra-core/base/units.h"
 #include "workload/generator/blueprint.h"
 #include "workload/operators/aiob_file.h"
 #include "workload/operators/compute_model.h"
+#include "workload/operators/fused_kernels.h"
 
 namespace astra {
 
@@ -28,12 +30,16 @@ class ModuleTimes {
  public:
   // `model` must outlive this object. `load` is the share of their speed that
   // products and attention keep up during training, above 0 and at most 1; see
-  // Calibration::training_load.
+  // Calibration::training_load. `fused`: what an engine of inference fuses.
   explicit ModuleTimes(const ComputeModel& model, double load = 1,
-                       MeasuredModules measured = {})
-      : model_(model), load_(load), measured_(std::move(measured)) {}
+                       MeasuredModules measured = {}, FusedKernels fused = {})
+      : model_(model),
+        load_(load),
+        measured_(std::move(measured)),
+        fused_(std::move(fused)) {}
 
-  // Returns the time of one operator under the load.
+  // Returns the time of one operator under the load; fused ones take at least a
+  // picosecond.
   OperatorTime TimeOf(const Operator& op) const;
 
   double load() const { return load_; }
@@ -62,6 +68,7 @@ class ModuleTimes {
   const ComputeModel& model_;
   const double load_;
   const MeasuredModules measured_;
+  const FusedKernels fused_;
 };
 
 // Assigns the times of an AIOB file to modules of `blueprint`. The file has

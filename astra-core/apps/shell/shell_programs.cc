@@ -147,6 +147,7 @@ ShellProgram GenWorkload() {
                  Values("cp-method", kContextMethodNames),
                  Values("overlap", kOverlapNames),
                  Words("phase", {"training", "prefill", "decode"}),
+                 Values("engine", InferenceEngineNames()),
                  Values("framework", FrameworkNames()),
                  Values("recompute", kRecomputeNames),
                  Words("dtype", {"bfloat16", "float16", "fp8", "fp8_block",

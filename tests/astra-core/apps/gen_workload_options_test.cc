@@ -589,6 +589,8 @@ TEST(GenWorkloadOptionsTest, RefusesTheOtherPhasesOptions) {
               Says("--batch has no effect: it is of inference"));
   EXPECT_THAT(TryAdd(kTraining, "--cached 3"),
               Says("--cached has no effect: it is of inference"));
+  EXPECT_THAT(TryAdd(kTraining, "--engine vllm"),
+              Says("--engine has no effect: it is of inference"));
   EXPECT_THAT(
       TryRead("-m llama3-8b --phase decode --world-size 8 --seq-length 64 "
               "--cached 3"),

@@ -442,6 +442,30 @@ TEST_F(GenWorkloadTest, TablesOfKernelsGoFirst) {
                 "context_attention, context_mla");
 }
 
+// The sums of the residual stream take 63 ns for their bytes, and 5 us for a
+// kernel of their own. simai_serving takes those of vLLM by default, too.
+TEST_F(GenWorkloadTest, AnEngineFusesKernels) {
+  const std::string step =
+      "-m llama3-70b --phase decode --gpus 8 --tp 8 --batch 4 --seq-length "
+      "1025 --gpu H100 --format program";
+  const std::string alone = FileOf(step);
+  EXPECT_THAT(alone, HasSubstr("- {compute: 5.063069us}"));
+  EXPECT_THAT(alone, Not(HasSubstr("- {compute: 0.063069us}")));
+  const std::string fused = FileOf(step + " --engine vllm");
+  EXPECT_THAT(fused, HasSubstr("- {compute: 0.063069us}"));
+  EXPECT_THAT(fused, Not(HasSubstr("- {compute: 5.063069us}")));
+}
+
+TEST_F(GenWorkloadTest, WarnsOfAnEngineThatChangesNothing) {
+  WriteText(folder_.PathOf("drops.yaml"),
+            fmt::format("{}dropout: true\n", kTiny));
+  EXPECT_EQ(Run("-m drops.yaml --phase decode --gpus 1 --seq-length 128 --gpu "
+                "H100 -o w.txt --engine vllm")
+                .error,
+            "gen_workload: warning: --engine has no effect: it fuses no "
+            "operator of the step\n");
+}
+
 TEST_F(GenWorkloadTest, WarnsOfASpeedOfAttentionThatChangesNothing) {
   const std::string warning =
       "gen_workload: warning: --attention-speed has no effect: attention is "

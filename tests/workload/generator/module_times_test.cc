@@ -57,6 +57,18 @@ AiobFile DenseFile() {
                {"param_time", 17000}});
 }
 
+// An operator takes 1 us alone; the start and end of a kernel, 0.4 us.
+TEST(ModuleTimesTest, FusedOperatorsStartNoKernel) {
+  const FixedTime time(Nanoseconds(1000));
+  const ModuleTimes times(time, 1, {},
+                          {.names = {"residual_add"}, .kernel_us = 0.4});
+  EXPECT_EQ(times.TimeOf({.name = "residual_add"}).time, Nanoseconds(600));
+  EXPECT_EQ(times.TimeOf({.name = "rms_norm"}).time, Nanoseconds(1000));
+  const ModuleTimes none_left(time, 1, {},
+                              {.names = {"residual_add"}, .kernel_us = 4});
+  EXPECT_EQ(none_left.TimeOf({.name = "residual_add"}).time, TimePs(1));
+}
+
 TEST(ModuleTimesTest, AsksTheModelForEachOperator) {
   const FixedTime time(Nanoseconds(7));
   const ModuleTimes times(time);
