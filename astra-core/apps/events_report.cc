@@ -12,14 +12,12 @@ namespace {
 
 constexpr size_t kMostShown = 4;
 
-double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
-
 std::string DescribeChange(const CollectiveChange& change) {
   return fmt::format(
       "  {} over {} of {} ({}): {} x {:.6f} ms without, {:.6f} ms with them\n",
       Name(change.kind), Name(change.dimension), change.layer,
-      Name(change.phase), change.count, Milliseconds(change.healthy),
-      Milliseconds(change.with_events));
+      Name(change.phase), change.count, ToMilliseconds(change.healthy),
+      ToMilliseconds(change.with_events));
 }
 
 // The ranks that others waited for longest, where ranks differ.
@@ -32,7 +30,7 @@ std::string DescribeAwaited(const SimulationResult& result) {
   std::string text = "  others waited longest for";
   for (size_t i = 0; i < std::min(kMostShown, ranks.size()); ++i) {
     text += fmt::format("{} rank {}, {:.6f} ms in all", i == 0 ? "" : ";",
-                        ranks[i].rank, Milliseconds(ranks[i].kept_waiting));
+                        ranks[i].rank, ToMilliseconds(ranks[i].kept_waiting));
   }
   return text + '\n';
 }
@@ -50,7 +48,7 @@ std::string DescribeEvents(const RunEvents& events, const RunResult& run) {
   if (run.healthy && run.healthy->total() > TimePs(0)) {
     text += fmt::format(
         "events     {:.6f} ms without them; {:.3f} times as long with them\n",
-        Milliseconds(run.healthy->total()),
+        ToMilliseconds(run.healthy->total()),
         static_cast<double>(run.result.total().count()) /
             static_cast<double>(run.healthy->total().count()));
     const std::vector<CollectiveChange> changes =

@@ -254,18 +254,16 @@ absl::Status WriteJobs(const JobsInputs& inputs, const Topology& topology,
   return absl::OkStatus();
 }
 
-double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
-
 std::string DescribeJob(const JobRow& job) {
   if (job.served) return DescribeServed(job);
   const size_t count = job.iterations.size();
   std::string text = fmt::format(
       "job        {}: {} GPUs on servers {}, {} iteration{} of {:.6f} ms{}",
       job.name, job.num_gpus, job.servers, count, count == 1 ? "" : "s",
-      Milliseconds(job.mean()), count == 1 ? "" : " on average");
+      ToMilliseconds(job.mean()), count == 1 ? "" : " on average");
   if (job.alone) {
     text += fmt::format("; alone {:.6f} ms: {:.3f} times as long",
-                        Milliseconds(*job.alone), job.slowdown());
+                        ToMilliseconds(*job.alone), job.slowdown());
   }
   return text + '\n';
 }

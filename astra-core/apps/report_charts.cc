@@ -23,8 +23,6 @@ namespace {
 
 constexpr size_t kMostStages = 64;  // Or ranks.
 
-double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
-
 // By stage: the index of its rank that works longest, the lowest of several.
 std::vector<size_t> BusiestRanks(const SimulationResult& result) {
   std::map<uint32_t, size_t> ranks;
@@ -72,9 +70,9 @@ void AddWait(const Span& span, const CallSpan& call, const Communication& what,
   const auto add = [&](TimePs begin, TimePs end, size_t kind,
                        std::string_view why) {
     if (begin == end) return;
-    row.spans.push_back({Milliseconds(begin), Milliseconds(end), kind,
+    row.spans.push_back({ToMilliseconds(begin), ToMilliseconds(end), kind,
                          fmt::format("{}: waits {:.6f} ms {}", name,
-                                     Milliseconds(end - begin), why)});
+                                     ToMilliseconds(end - begin), why)});
   };
   if (is_message) {
     add(span.begin, ready, TimePartOf(TimeCategory::kBubble),
@@ -92,10 +90,11 @@ void AddWait(const Span& span, const CallSpan& call, const Communication& what,
 
 // Adds a wait for the CPU or a copy.
 void AddHostWait(const Span& span, const std::string& name, TimelineRow& row) {
-  row.spans.push_back({Milliseconds(span.begin), Milliseconds(span.end),
-                       TimePartOf(TimeCategory::kHost),
-                       fmt::format("{}: waits {:.6f} ms for the CPU or a copy",
-                                   name, Milliseconds(span.end - span.begin))});
+  row.spans.push_back(
+      {ToMilliseconds(span.begin), ToMilliseconds(span.end),
+       TimePartOf(TimeCategory::kHost),
+       fmt::format("{}: waits {:.6f} ms for the CPU or a copy", name,
+                   ToMilliseconds(span.end - span.begin))});
 }
 
 TimelineRow RowOf(bool has_stages, const SimulationResult& result,
@@ -120,10 +119,10 @@ TimelineRow RowOf(bool has_stages, const SimulationResult& result,
       }
       continue;
     }
-    row.spans.push_back({Milliseconds(span.begin), Milliseconds(span.end),
+    row.spans.push_back({ToMilliseconds(span.begin), ToMilliseconds(span.end),
                          TimePartOf(TimeCategory::kCompute),
                          fmt::format("{}: {:.6f} ms", name,
-                                     Milliseconds(span.end - span.begin))});
+                                     ToMilliseconds(span.end - span.begin))});
   }
   return row;
 }
@@ -139,9 +138,9 @@ std::string BreakdownSection(bool has_stages, const SimulationResult& result,
     bar.parts.resize(std::size(kTimeParts));
     for (const TimePart& part : TimePartsOf(result.ranks[rank], result)) {
       bar.parts[TimePartOf(part.category, part.dimension)] +=
-          Milliseconds(part.time);
+          ToMilliseconds(part.time);
     }
-    bar.whole = fmt::format("{:.3f} ms", Milliseconds(result.total()));
+    bar.whole = fmt::format("{:.3f} ms", ToMilliseconds(result.total()));
   }
   return HtmlSection(
       "time", "Where the time goes",

@@ -28,10 +28,8 @@ using Rows = std::vector<std::vector<std::string>>;
 
 constexpr size_t kMostRows = 200;
 
-double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
-
 std::string Ms(TimePs time) {
-  return fmt::format("{:.6f}", Milliseconds(time));
+  return fmt::format("{:.6f}", ToMilliseconds(time));
 }
 
 std::string LayoutText(const ParallelSizes& sizes) {
@@ -138,8 +136,8 @@ std::string PathSection(const RunSubject& subject, const RunResult& run) {
     rows.push_back({result.layer_names[part.layer.index()],
                     std::string(Name(part.phase)), what,
                     fmt::format("{}", part.count), Ms(part.time),
-                    fmt::format("{:.2f}", 100 * Milliseconds(part.time) /
-                                              Milliseconds(result.total()))});
+                    fmt::format("{:.2f}", 100 * ToMilliseconds(part.time) /
+                                              ToMilliseconds(result.total()))});
   }
   return HtmlSection(
       "path", "What bounds the iteration",

@@ -28,8 +28,6 @@ const KindWords& WordsOf(StorageKind kind) {
   return kWords[static_cast<size_t>(kind)];
 }
 
-double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
-
 // The transfers of one kind of a job.
 struct Sum {
   int64_t count = 0;
@@ -66,14 +64,14 @@ std::string DescribeSum(const Sum& sum, std::string_view job,
   std::string text = fmt::format(
       "storage    {}: {} {} of {:.3f} GB in {:.6f} ms{}, {:.3f} GB/s", job,
       sum.count, what, static_cast<double>(sum.bytes.count()) * 1e-9,
-      Milliseconds(sum.mean()), is_one ? "" : " on average", sum.GBps());
+      ToMilliseconds(sum.mean()), is_one ? "" : " on average", sum.GBps());
   if (sum.shortest < sum.longest) {
-    text += fmt::format(", {:.6f} to {:.6f} ms", Milliseconds(sum.shortest),
-                        Milliseconds(sum.longest));
+    text += fmt::format(", {:.6f} to {:.6f} ms", ToMilliseconds(sum.shortest),
+                        ToMilliseconds(sum.longest));
   }
   if (sum.waited == TimePs(0)) return text + "; no iteration waited\n";
   return text + fmt::format("; iterations waited {:.6f} ms in all\n",
-                            Milliseconds(sum.waited));
+                            ToMilliseconds(sum.waited));
 }
 
 }  // namespace
@@ -110,7 +108,7 @@ std::string DescribeStorage(const JobResult& result, const JobRow& row) {
   return text + fmt::format(
                     "storage    {}: an iteration takes {:.6f} ms without, and "
                     "{:.3f} times as long with it\n",
-                    row.name, Milliseconds(*row.without_storage),
+                    row.name, ToMilliseconds(*row.without_storage),
                     row.storage_slowdown());
 }
 

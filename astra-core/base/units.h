@@ -83,6 +83,7 @@ inline constexpr double kPercent = 100;  // Times a share, in text.
 constexpr double ToMicroseconds(TimePs t) {
   return static_cast<double>(t.count()) * 1e-6;
 }
+constexpr double ToMilliseconds(TimePs t) { return ToMicroseconds(t) * 1e-3; }
 constexpr double ToSeconds(TimePs t) {
   return static_cast<double>(t.count()) * 1e-12;
 }

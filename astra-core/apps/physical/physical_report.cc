@@ -19,8 +19,6 @@
 namespace astra {
 namespace {
 
-double Milliseconds(TimePs time) { return ToMicroseconds(time) * 1e-3; }
-
 TimePs EndOf(const std::vector<RankReport>& iteration) {
   TimePs end;
   for (const RankReport& report : iteration) {
@@ -135,14 +133,15 @@ std::string DescribePhysical(const SimaiPhysicalOptions& options,
   if (outcome.iterations.size() > 1) {
     text += fmt::format(
         "iterations {} measured: {:.3f} to {:.3f} ms; the median follows\n",
-        outcome.iterations.size(), Milliseconds(*least), Milliseconds(*most));
+        outcome.iterations.size(), ToMilliseconds(*least),
+        ToMilliseconds(*most));
   }
   text += fmt::format(
       "time       rank {} finishes last: computing {:.3f} ms, {:.3f} ms of it "
       "late; waiting for collectives {:.3f} ms, for messages {:.3f} ms\n",
-      last.rank, Milliseconds(last.compute + last.slowed),
-      Milliseconds(last.slowed), Milliseconds(last.exposed - messages),
-      Milliseconds(messages));
+      last.rank, ToMilliseconds(last.compute + last.slowed),
+      ToMilliseconds(last.slowed), ToMilliseconds(last.exposed - messages),
+      ToMilliseconds(messages));
   if (outcome.clock_error > HostTime(0)) {
     text += fmt::format(
         "clocks     times of ranks on different hosts compare to {:.1f} us\n",
@@ -152,7 +151,7 @@ std::string DescribePhysical(const SimaiPhysicalOptions& options,
   text += fmt::format("results    {}:", options.run.output);
   for (const NamedFile& file : files) text += " " + file.name;
   return text + fmt::format("\nfinished   {}: {:.6f} ms\n", options.run.name,
-                            Milliseconds(result.total()));
+                            ToMilliseconds(result.total()));
 }
 
 }  // namespace astra

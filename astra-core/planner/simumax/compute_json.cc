@@ -196,7 +196,6 @@ Json SimumaxComputeJson(const SimumaxResult& result) {
   json["duration_time_per_iter"] = SimumaxTimeText(result.iteration_ms);
   json["throughput_per_accelerator"] = result.tokens_per_gpu;
   json["throughput per GPU (TFLOP/s/GPU)"] = result.tflops_per_gpu;
-  constexpr double kMsPerSecond = 1e3;
   constexpr double kTera = 1e12;
   json["throughput per GPU per token (TFLOP/s/GPU/token)"] =
       result.flops_per_token / (result.iteration_ms / kMsPerSecond) / kTera;

@@ -9,7 +9,6 @@
 namespace astra {
 namespace {
 
-constexpr double kMsPerSecond = 1e3;
 constexpr double kUsPerMs = 1e3;
 constexpr int64_t kUsualNode = 8;  // GPUs of the nodes that SimuMax measured.
 constexpr std::string_view kBetweenNodes = "inter_node";

@@ -275,7 +275,6 @@ void SetRates(SimumaxResult& result) {
   result.flops_per_token = SimumaxFlopsPerToken(files);
   const auto tokens = static_cast<double>(result.tokens);
   const auto gpus = static_cast<double>(strategy.gpus);
-  constexpr double kMsPerSecond = 1e3;
   constexpr double kTera = 1e12;
   const double seconds = result.iteration_ms / kMsPerSecond;
   result.flops_per_gpu = std::floor(result.flops_per_token * tokens / gpus);

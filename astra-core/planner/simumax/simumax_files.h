@@ -37,6 +37,9 @@ namespace astra {
 // What a value takes in BF16, as SimuMax counts weights and activations.
 inline constexpr int64_t kValueBytes = 2;
 
+// SimuMax says times in milliseconds.
+inline constexpr double kMsPerSecond = 1e3;
+
 struct SimumaxModel {
   std::string file;  // Name of the file in messages.
   std::string name;
