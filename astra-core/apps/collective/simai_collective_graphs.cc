@@ -52,9 +52,9 @@ uint32_t NumChannels(const FlowGraph& graph) {
 }
 
 // Returns the place of the group, with the switches that the algorithm needs.
-absl::StatusOr<PlacedGroup> Place(absl::Span<const RankId> ranks,
-                                  const Topology& topology,
-                                  const ChosenAlgorithm& algorithm) {
+absl::StatusOr<PlacedGroup> PlaceRanks(absl::Span<const RankId> ranks,
+                                       const Topology& topology,
+                                       const ChosenAlgorithm& algorithm) {
   if (algorithm.registered) {
     return PlaceGroup(*algorithm.registered, ranks, topology);
   }
@@ -97,7 +97,8 @@ absl::StatusOr<LoweredCollective> LowerOver(absl::Span<const RankId> ranks,
                                             const ChosenAlgorithm& algorithm,
                                             CollectiveKind kind, Bytes bytes,
                                             uint32_t root) {
-  ASTRA_ASSIGN_OR_RETURN(PlacedGroup group, Place(ranks, topology, algorithm));
+  ASTRA_ASSIGN_OR_RETURN(PlacedGroup group,
+                         PlaceRanks(ranks, topology, algorithm));
   LoweredCollective collective = {
       kind, bytes, std::make_shared<const GroupLayout>(std::move(group.layout)),
       std::move(group.nodes), nullptr};
