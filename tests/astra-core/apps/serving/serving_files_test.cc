@@ -38,7 +38,7 @@ TEST(WriteServingFilesTest, RemovesWhatOtherQuestionsLeft) {
 TEST(WriteServingFilesTest, EmptiesFoldersOfPlansThatAreGone) {
   const TemporaryFolder folder;
   const OutputFolder output = ValueOrDie(OutputFolder::Create(folder.path()));
-  for (const size_t plan : {0, 1}) {
+  for (const size_t plan : {0u, 1u}) {
     const std::string path = PlanFolder(folder.path(), plan);
     std::filesystem::create_directory(path);
     WriteText(path + "/commands.sh", "old");
