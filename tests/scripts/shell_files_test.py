@@ -62,6 +62,9 @@ SERVE = ("-m llama3-8b --gpu H100 --requests 8 --isl 64 --osl 8 "
 REFUSALS = {
     "gen_topo": [[]],
     "gen_workload": [MODEL],
+    "gen_workload --engine": [
+        "-m llama3-8b --gpus 8 --tp 8 --phase decode --batch 4 "
+        "--seq-length 1024".split()],
     "gen_workload --model": [MODEL[2:]],
     "gen_workload --recompute-method": [
         [*MODEL, "--recompute", "full", "--recompute-num-layers", "1"]],
