@@ -16,7 +16,7 @@
 namespace astra {
 namespace {
 
-// What the handler reads.
+// The handler of signals reads these: nothing can be passed to it.
 struct Unfinished {
   std::atomic_flag is_locked = ATOMIC_FLAG_INIT;
   pid_t process = 0;

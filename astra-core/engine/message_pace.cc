@@ -22,7 +22,7 @@ NcclMessages WithWire(NcclMessages nccl, double factor) {
   return nccl;
 }
 
-// What of the messages is scaled.
+// The part of the costs of messages that is scaled.
 enum class ScaledPart : uint8_t { kWire, kLatency };
 
 // Runs a graph alone on a network, with scaled costs.

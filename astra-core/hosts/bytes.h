@@ -13,7 +13,7 @@
 
 namespace astra {
 
-// What the length of a text takes.
+// The length that stands before a text takes four bytes.
 inline constexpr size_t kLengthBytes = 4;
 
 class ByteWriter {

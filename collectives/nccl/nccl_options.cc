@@ -28,7 +28,7 @@ constexpr Function kFunctions[] = {
     {"allreduce", CollectiveKind::kAllReduce},
 };
 
-// What NCCL got after its first release, with the version that brought it.
+// NCCL got each of these after its first release, in the version `first`.
 //
 // Source: NCCL's release notes. ParseNcclVersion takes no version before 2.18,
 // so only the last ones can be missing.

@@ -34,7 +34,7 @@
 
 namespace astra {
 
-// What a value takes in BF16, as SimuMax counts weights and activations.
+// SimuMax counts two bytes (BF16) for each value of weights and activations.
 inline constexpr int64_t kValueBytes = 2;
 
 // SimuMax says times in milliseconds.

@@ -1,4 +1,4 @@
-// What CheckPacketOptions refuses for a topology.
+// Tests that CheckPacketOptions refuses options that do not fit a topology.
 
 #include "network-frontends/packet/packet_options.h"
 
