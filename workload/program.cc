@@ -79,6 +79,16 @@ bool HasBackward(const ProgramModule& module) {
                      });
 }
 
+bool HasBackwardCollective(const ProgramModule& module) {
+  for (const ModulePass pass :
+       {ModulePass::kInputGradient, ModulePass::kWeightGradient}) {
+    for (const Step& step : module.passes[IndexOf(pass)]) {
+      if (step.communication.bytes > Bytes(0)) return true;
+    }
+  }
+  return false;
+}
+
 // Returns what is wrong with `memory`; empty if nothing is.
 std::string MistakeOf(const ModuleMemory& memory) {
   const auto& [weights, gradients, optimizer, saved, workspace, cache] = memory;
@@ -454,6 +464,13 @@ absl::StatusOr<Program> Program::Create(ProgramParts parts) {
   }
   ASTRA_RETURN_IF_ERROR(stages.CheckAll());
   return Program(std::move(parts));
+}
+
+bool IsTraining(const Program& program) {
+  if (program.forward_only()) return false;
+  if (program.simulates_pipeline()) return true;
+  const auto modules = program.modules();
+  return std::any_of(modules.begin(), modules.end(), HasBackwardCollective);
 }
 
 }  // namespace astra

@@ -229,6 +229,10 @@ class Program {
   ProgramParts parts_;
 };
 
+// Returns whether `program` is of training. SimAI's text does not say so, but
+// has collectives in the backward passes of training only.
+bool IsTraining(const Program& program);
+
 }  // namespace astra
 
 #endif  // WORKLOAD_PROGRAM_H_

@@ -106,8 +106,9 @@ constexpr OptionSpec kOptions[] = {
      "sequences of a replica's inference step (default: micro-batch)"},
     {"cached", "", "N", "Batch", "positions in the KV cache before a prefill"},
     {"engine", "", "NAME", "Batch",
-     "whose fused kernels an inference step has, as in simai_serving: vllm, "
-     "sglang, trtllm, or a release (default: each operator is a kernel)"},
+     "whose fused kernels an inference step has, as in simai_serving: vllm "
+     "(default), sglang, trtllm, a release (vllm@0.14), or none: each operator "
+     "is a kernel, as in AICB"},
 
     {"framework", "frame", "NAME|FILE", "Training",
      "whose facts are the defaults of the options below: megatron (default), "

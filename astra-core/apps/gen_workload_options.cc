@@ -55,6 +55,20 @@ absl::Status ReadOperatorTables(const CommandLine& flags,
   return absl::OkStatus();
 }
 
+// Reads whose kernels an inference step has.
+absl::Status ReadEngine(const CommandLine& flags, GenWorkloadOptions& options) {
+  if (!std::holds_alternative<InferenceSetup>(options.setup)) {
+    return absl::OkStatus();
+  }
+  ASTRA_ASSIGN_OR_RETURN(
+      const std::optional<InferenceEngine> engine,
+      LoadEngineOrNone(flags.value("engine").value_or("vllm")));
+  if (!engine) return absl::OkStatus();
+  options.fused = {engine->serving.fused, options.gpu.calibration.kernel_us};
+  options.has_engine = flags.has("engine");
+  return absl::OkStatus();
+}
+
 absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
   if (!flags.has("gpu-type") || flags.value("gpu-type") == "None") {
     ASTRA_ASSIGN_OR_RETURN(options.gpu, FindGpu("h100-sxm"));
@@ -85,11 +99,7 @@ absl::Status ReadTimes(const CommandLine& flags, GenWorkloadOptions& options) {
           "--load is {}: expected {} to 1", options.load, kLeastLoad));
     }
   }
-  if (flags.has("engine")) {
-    ASTRA_ASSIGN_OR_RETURN(const InferenceEngine engine,
-                           LoadInferenceEngine(*flags.value("engine")));
-    options.fused = {engine.serving.fused, options.gpu.calibration.kernel_us};
-  }
+  ASTRA_RETURN_IF_ERROR(ReadEngine(flags, options));
   options.aiob_file = flags.value("comp-filepath");
   if (flags.has("aiob-enable") && !options.aiob_file) {
     options.warnings.push_back(

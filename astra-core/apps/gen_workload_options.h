@@ -34,9 +34,10 @@ struct GenWorkloadOptions {
   // GPU of tables that do not name one; empty: not given.
   std::string table_gpu;
   std::optional<std::string> aiob_file;
-  double load = 1;                    // Share of speed kept; see ModuleTimes.
-  double attention_speed = 1;         // Factor already applied to `gpu`.
-  std::optional<FusedKernels> fused;  // Those of --engine.
+  double load = 1;             // Share of speed kept; see ModuleTimes.
+  double attention_speed = 1;  // Factor already applied to `gpu`.
+  FusedKernels fused;          // What the engine of an inference step fuses.
+  bool has_engine = false;     // Whether the command line names that engine.
 
   WorkloadFormat format = WorkloadFormat::kSimai;
   std::optional<int64_t> stage;  // Pipeline stage, for SimAI and AICB.

@@ -125,12 +125,13 @@ absl::StatusOr<ModuleTimes> TimesOf(const GenWorkloadOptions& options,
                                     const ComputeModel& model,
                                     Warnings* warnings) {
   WarnOfAttentionSpeed(options, blueprint, warnings);
-  if (options.fused) WarnOfEngine(*options.fused, blueprint, warnings);
-  const FusedKernels fused = options.fused.value_or(FusedKernels());
-  if (!options.aiob_file) return ModuleTimes(model, options.load, {}, fused);
+  if (options.has_engine) WarnOfEngine(options.fused, blueprint, warnings);
+  if (!options.aiob_file) {
+    return ModuleTimes(model, options.load, {}, options.fused);
+  }
   ASTRA_ASSIGN_OR_RETURN(const AiobFile file, ReadAiob(*options.aiob_file));
   return ModuleTimes(model, options.load, ModulesOf(file, blueprint, warnings),
-                     fused);
+                     options.fused);
 }
 
 }  // namespace

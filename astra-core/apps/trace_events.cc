@@ -9,13 +9,13 @@ namespace {
 
 // Names come from the files of users and need not be UTF-8, so other bytes are
 // replaced.
-std::string JsonText(const nlohmann::ordered_json& json) {
+std::string Compact(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false,
                    nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string JsonString(std::string_view text) {
-  return JsonText(nlohmann::ordered_json(std::string(text)));
+  return Compact(nlohmann::ordered_json(std::string(text)));
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ void TraceEvents::Slice(const TraceTrack& track, std::string_view name,
                R"("dur":{:.6f},{}"args":{}}})",
                JsonString(name), track.process, track.thread,
                ToMicroseconds(begin), ToMicroseconds(end - begin),
-               is_wait ? R"("cname":"grey",)" : "", JsonText(arguments));
+               is_wait ? R"("cname":"grey",)" : "", Compact(arguments));
 }
 
 void TraceEvents::Mark(const TraceTrack& track, std::string_view name,
@@ -90,14 +90,14 @@ void TraceEvents::Counter(uint64_t process, std::string_view name, TimePs time,
                           const Arguments& values) {
   AppendFormat(
       Begin(), R"({{"ph":"C","name":{},"pid":{},"ts":{:.6f},"args":{}}})",
-      JsonString(name), process, ToMicroseconds(time), JsonText(values));
+      JsonString(name), process, ToMicroseconds(time), Compact(values));
 }
 
 std::string TraceEvents::Text(const Arguments& remarks) && {
   return fmt::format(
       "{{\"displayTimeUnit\":\"ns\",\"otherData\":{},\"traceEvents\":[\n{}\n]}}"
       "\n",
-      JsonText(remarks), text_);
+      Compact(remarks), text_);
 }
 
 }  // namespace astra

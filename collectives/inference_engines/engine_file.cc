@@ -326,6 +326,12 @@ absl::StatusOr<InferenceEngine> LoadInferenceEngine(std::string_view text) {
                                       ParseInferenceEngine);
 }
 
+absl::StatusOr<std::optional<InferenceEngine>> LoadEngineOrNone(
+    std::string_view text) {
+  if (text == "none") return std::nullopt;
+  return LoadInferenceEngine(text);
+}
+
 std::vector<std::string_view> InferenceEngineNames() {
   return NamesOf<InferenceEngine>(Bundled());
 }

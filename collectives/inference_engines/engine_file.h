@@ -30,6 +30,7 @@
 #ifndef COLLECTIVES_INFERENCE_ENGINES_ENGINE_FILE_H_
 #define COLLECTIVES_INFERENCE_ENGINES_ENGINE_FILE_H_
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -54,6 +55,10 @@ absl::StatusOr<std::vector<InferenceEngine>> ParseInferenceEngine(
 // name; InvalidArgument for a release that is older than all in the file, or no
 // version.
 absl::StatusOr<InferenceEngine> LoadInferenceEngine(std::string_view text);
+
+// As LoadInferenceEngine(), but there is no engine for "none".
+absl::StatusOr<std::optional<InferenceEngine>> LoadEngineOrNone(
+    std::string_view text);
 
 // Returns the names of the bundled engines, sorted.
 std::vector<std::string_view> InferenceEngineNames();

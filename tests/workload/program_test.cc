@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/testing/matchers.h"
+#include "workload/pipeline/schedule.h"
 
 namespace astra {
 namespace {
@@ -68,6 +69,25 @@ TEST(ProgramTest, ForgetsWhatHasNoMeaningForAStep) {
   Step wait = {.kind = StepKind::kWait};
   wait.communication.dimension = ParallelDimension::kData;
   EXPECT_EQ(program.modules()[0].passes[kForward][0], wait);
+}
+
+TEST(ProgramTest, KnowsTraining) {
+  const auto is_training = [](ProgramParts parts) {
+    return IsTraining(ValueOrDie(Program::Create(std::move(parts))));
+  };
+  ProgramParts parts = SmallParts();
+  EXPECT_TRUE(is_training(parts));
+  parts.forward_only = true;
+  EXPECT_FALSE(is_training(parts));
+
+  parts = SmallParts();
+  parts.schedule = SimaiSchedule();
+  std::vector<Step>& backward =
+      parts.modules[0].passes[IndexOf(ModulePass::kInputGradient)];
+  backward = {Compute(1), Blocking(ParallelDimension::kTensor, 0)};
+  EXPECT_FALSE(is_training(parts));
+  backward = {Blocking(ParallelDimension::kTensor, 1)};
+  EXPECT_TRUE(is_training(parts));
 }
 
 TEST(ProgramTest, RefusesBadSteps) {

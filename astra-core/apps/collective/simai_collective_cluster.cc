@@ -76,8 +76,8 @@ absl::StatusOr<NcclOptions> ApplyNcclSettings(const NcclSettings& settings,
     ASTRA_ASSIGN_OR_RETURN(nccl.dispatch->dispatcher,
                            LoadDispatcher(*settings.dispatcher));
   }
-  if (settings.engine && *settings.engine != "none") {
-    ASTRA_ASSIGN_OR_RETURN(nccl.engine, LoadInferenceEngine(*settings.engine));
+  if (settings.engine) {
+    ASTRA_ASSIGN_OR_RETURN(nccl.engine, LoadEngineOrNone(*settings.engine));
   }
   return nccl;
 }

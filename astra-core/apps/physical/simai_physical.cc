@@ -155,16 +155,10 @@ absl::StatusOr<int> RunCommand(int argc, const char* const* argv,
   return 0;
 }
 
-// Gives rank 0 the time to report an error that all ranks have, such as a wrong
-// option: mpirun ends the others once rank 0 has ended with an error. An error
-// that is reported after that is one of this rank alone.
-void LetFirstRankSpeak() {
-  constexpr std::chrono::seconds kPatience(3);
+// Returns whether mpirun or srun has started this process, and not as rank 0.
+bool IsOtherRank() {
   const auto place = ReadRankEnvironment(FindInEnvironment);
-  const bool is_other_rank = place.ok() && *place && (*place)->rank != 0;
-  if (!is_other_rank) return;
-  EndSilentlyOnSignals();
-  std::this_thread::sleep_for(kPatience);
+  return place.ok() && *place && (*place)->rank != 0;
 }
 
 }  // namespace
@@ -173,9 +167,16 @@ void LetFirstRankSpeak() {
 int main(int argc, char** argv) {
   const astra::Log log("simai_physical");
   return astra::RunMain(log, [&] {
+    // mpirun ends the others once rank 0 has ended with an error, and one line
+    // of rank 0 tells more than one of each rank.
+    const bool is_other_rank = astra::IsOtherRank();
+    if (is_other_rank) astra::EndSilentlyOnSignals();
     const absl::StatusOr<int> code = astra::RunCommand(argc, argv, log);
     if (code.ok()) return *code;
-    astra::LetFirstRankSpeak();
+    // Rank 0 has the time to report an error that all ranks have, such as a
+    // wrong option. An error that is reported later is one of this rank alone.
+    constexpr std::chrono::seconds kPatience(3);
+    if (is_other_rank) std::this_thread::sleep_for(kPatience);
     return astra::ExitCode(code.status(), log);
   });
 }

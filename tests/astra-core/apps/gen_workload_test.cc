@@ -443,17 +443,18 @@ TEST_F(GenWorkloadTest, TablesOfKernelsGoFirst) {
 }
 
 // The sums of the residual stream take 63 ns for their bytes, and 5 us for a
-// kernel of their own. simai_serving takes those of vLLM by default, too.
+// kernel of their own. vLLM's kernels are the default, as in simai_serving.
 TEST_F(GenWorkloadTest, AnEngineFusesKernels) {
   const std::string step =
       "-m llama3-70b --phase decode --gpus 8 --tp 8 --batch 4 --seq-length "
       "1025 --gpu H100 --format program";
-  const std::string alone = FileOf(step);
+  const std::string alone = FileOf(step + " --engine none");
   EXPECT_THAT(alone, HasSubstr("- {compute: 5.063069us}"));
   EXPECT_THAT(alone, Not(HasSubstr("- {compute: 0.063069us}")));
-  const std::string fused = FileOf(step + " --engine vllm");
+  const std::string fused = FileOf(step);
   EXPECT_THAT(fused, HasSubstr("- {compute: 0.063069us}"));
   EXPECT_THAT(fused, Not(HasSubstr("- {compute: 5.063069us}")));
+  EXPECT_EQ(FileOf(step + " --engine vllm"), fused);
 }
 
 TEST_F(GenWorkloadTest, WarnsOfAnEngineThatChangesNothing) {

@@ -289,6 +289,13 @@ TEST_F(SimaiAnalyticalTest, RefusesWhatItCannotUse) {
   WriteText(folder_.PathOf("gather.txt"),
             WithLine(kWorkload, 3,
                      "l -1 1000 ALLGATHER 16777216 0 NONE 0 0 NONE 0 0"));
+  WriteText(
+      folder_.PathOf("training.txt"),
+      WithLine(kWorkload, 3,
+               "l -1 1000 ALLREDUCE 16777216 0 NONE 0 0 ALLREDUCE 1024 0"));
+  ExpectRefused("-w training.txt -n t.txt --engine vllm",
+                "--engine has no effect: training.txt is of training, which no "
+                "engine of inference runs");
   ExpectRefused("-w gather.txt -n t.txt --engine vllm",
                 "--engine has no effect: gather.txt has no all-reduce between "
                 "ranks");
