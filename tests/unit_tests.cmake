@@ -10,10 +10,10 @@ add_library(astra_test_flags INTERFACE)
 target_compile_options(astra_test_flags INTERFACE
   -Wno-missing-field-initializers ${ASTRA_NO_FALSE_WARNINGS})
 # Most tests run for no time, so optimising them would take longer than it saved.
+target_compile_options(astra_test_flags INTERFACE -O0)
 # UBSan watches the code that is tested, not the tests, which compile faster so.
 if(ASTRA_SANITIZERS)
-  target_compile_options(astra_test_flags INTERFACE
-    -O0 -fno-sanitize=undefined)
+  target_compile_options(astra_test_flags INTERFACE -fno-sanitize=undefined)
 endif()
 
 # What all tests share. Its precompiled header, which costs more than most
@@ -37,22 +37,33 @@ target_precompile_headers(astra_testing PRIVATE
   <absl/status/statusor.h>
   <map> <string> <string_view> <vector>)
 
-# astra_test(<name> SOURCES <file>... DEPS <target>... [PROGRAMS <target>...]
-#            [LONG])
+# astra_test(<name> SOURCES <file>... [ALONE <file>...] DEPS <target>...
+#            [PROGRAMS <target>...] [LONG])
 #
 # The executable <name> of one folder's tests; ctest names them FOLDER.TEST.
 # With sanitizers, where a process takes longer to begin than most tests, all of
 # a folder are one test of ctest. PROGRAMS are those that the tests run, by the
 # names of their targets. LONG: they would take minutes with sanitizers, so they are
 # built in every other build that has tests.
+#
+# With ASTRA_UNITY the sources of a folder are compiled as one, which takes a quarter of
+# the time. Those under ALONE are not: they name local functions as others do.
 function(astra_test name)
-  cmake_parse_arguments(ARG "LONG" "" "SOURCES;DEPS;PROGRAMS" ${ARGN})
+  cmake_parse_arguments(ARG "LONG" "" "SOURCES;ALONE;DEPS;PROGRAMS" ${ARGN})
   if(ARG_LONG AND ASTRA_SANITIZERS OR NOT ARG_LONG AND NOT ASTRA_UNIT_TESTS)
     return()
   endif()
-  add_executable(${name} ${ARG_SOURCES})
+  add_executable(${name} ${ARG_SOURCES} ${ARG_ALONE})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} astra_testing)
   target_precompile_headers(${name} REUSE_FROM astra_testing)
+  if(ASTRA_UNITY)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    target_compile_options(${name} PRIVATE
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    if(ARG_ALONE)
+      set_property(SOURCE ${ARG_ALONE} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endif()
   if(ARG_PROGRAMS)
     add_dependencies(${name} ${ARG_PROGRAMS})
   endif()
@@ -110,11 +121,12 @@ astra_test(topology_test
     topology/templates/nvl_test.cc
     topology/templates/registry_test.cc
     topology/templates/spectrum_x_test.cc
-    topology/topology_builder_test.cc
     topology/topology_file_test.cc
-    topology/topology_svg_test.cc
     topology/topology_test.cc
     topology/two_level_cluster_test.cc
+  ALONE
+    topology/topology_builder_test.cc
+    topology/topology_svg_test.cc
   DEPS astra::topology pugixml::pugixml)
 
 astra_test(discovered_test
@@ -127,11 +139,12 @@ astra_test(discovered_test
 astra_test(workload_test
   SOURCES
     workload/memory_events_test.cc
-    workload/memory_timeline_test.cc
     workload/parallel_plan_test.cc
     workload/rank_order_test.cc
     workload/program_file_test.cc
     workload/program_test.cc
+  ALONE
+    workload/memory_timeline_test.cc
   DEPS astra::workload)
 
 astra_test(simai_text_test
@@ -144,7 +157,7 @@ astra_test(simai_text_test
 file(GLOB pipeline_tests RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS
      workload/pipeline/*.cc)
 astra_test(pipeline_test
-  SOURCES ${pipeline_tests}
+  ALONE ${pipeline_tests}
   DEPS astra::pipeline)
 
 astra_test(operators_test
@@ -180,17 +193,18 @@ astra_test(models_test
 file(GLOB attention_tests RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS
      workload/attention/*.cc)
 astra_test(attention_test
-  SOURCES ${attention_tests}
+  ALONE ${attention_tests}
   DEPS astra::models)
 
 astra_test(modules_test
   SOURCES
     workload/modules/expert_skew_test.cc
     workload/modules/experts_test.cc
+    workload/modules/token_prediction_test.cc
+  ALONE
     workload/modules/feed_forward_test.cc
     workload/modules/logits_test.cc
     workload/modules/module_builder_test.cc
-    workload/modules/token_prediction_test.cc
   DEPS astra::modules)
 
 astra_test(frameworks_test
@@ -203,18 +217,19 @@ astra_test(generator_test
     workload/generator/aicb_log_test.cc
     workload/generator/blueprint_test.cc
     workload/generator/explain_test.cc
+    workload/generator/model_parts_test.cc
+    workload/generator/module_times_test.cc
+    workload/generator/simai_inference_test.cc
+    workload/generator/training_parameters_test.cc
+  ALONE
     workload/generator/inference_test.cc
     workload/generator/layout_rules_test.cc
-    workload/generator/model_parts_test.cc
     workload/generator/module_memory_test.cc
-    workload/generator/module_times_test.cc
     workload/generator/optimizer_test.cc
     workload/generator/recompute_modules_test.cc
-    workload/generator/simai_inference_test.cc
     workload/generator/simai_workload_test.cc
     workload/generator/timed_program_test.cc
     workload/generator/training_cost_test.cc
-    workload/generator/training_parameters_test.cc
     workload/generator/training_setup_test.cc
     workload/generator/training_test.cc
   DEPS astra::generator)
@@ -224,10 +239,11 @@ astra_test(measured_operators_test
     workload/operators/aiob_file_test.cc
     workload/operators/estimator_shapes_test.cc
     workload/operators/estimator_table_test.cc
-    workload/operators/fitted_operators_test.cc
     workload/operators/measured_model_test.cc
     workload/operators/measured_operators_test.cc
     workload/operators/operator_table_test.cc
+  ALONE
+    workload/operators/fitted_operators_test.cc
     workload/operators/vidur_table_test.cc
   DEPS astra::operators)
 
@@ -247,9 +263,12 @@ astra_test(vidur_test
 
 # A new scheduler brings a new test, which the next build finds.
 file(GLOB serving_tests RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS
-     workload/serving/*_test.cc workload/serving/schedulers/*_test.cc)
+     workload/serving/*_test.cc)
+file(GLOB scheduler_tests RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS
+     workload/serving/schedulers/*_test.cc)
 astra_test(serving_test
   SOURCES ${serving_tests}
+  ALONE ${scheduler_tests}
   DEPS astra::serving)
 
 astra_test(collectives_test
@@ -264,12 +283,13 @@ astra_test(collectives_test
     collectives/bus_bandwidth_file_test.cc
     collectives/closed_form_test.cc
     collectives/collective_request_test.cc
-    collectives/contract_test.cc
-    collectives/flow_graph_test.cc
     collectives/group_layout_test.cc
     collectives/measured_curve_test.cc
-    collectives/reduction_tree_test.cc
     collectives/registry_test.cc
+  ALONE
+    collectives/contract_test.cc
+    collectives/flow_graph_test.cc
+    collectives/reduction_tree_test.cc
   DEPS astra::collectives)
 # Replays a great many messages: a third of all the time of the tests under
 # sanitizers, without optimisation. (The precompiled header has none.)
@@ -324,11 +344,12 @@ astra_test(nccl_test
     collectives/nccl/collnet_time_test.cc
     collectives/nccl/dispatch_time_test.cc
     collectives/nccl/engine_time_test.cc
+    collectives/nccl/nccl_options_test.cc
+    collectives/nccl/system_topology_test.cc
+  ALONE
     collectives/nccl/estimator_test.cc
     collectives/nccl/group_hardware_test.cc
     collectives/nccl/nccl_chunking_test.cc
-    collectives/nccl/nccl_options_test.cc
-    collectives/nccl/system_topology_test.cc
     collectives/nccl/tuning_test.cc
   DEPS astra::nccl)
 
@@ -353,19 +374,20 @@ astra_test(backend_packet_test
   SOURCES
     network-frontends/packet/agenda_test.cc
     network-frontends/packet/faults_test.cc
-    network-frontends/packet/forwarding_test.cc
     network-frontends/packet/islands_test.cc
-    network-frontends/packet/packet_backend_test.cc
     network-frontends/packet/packet_options_test.cc
     network-frontends/packet/packet_congestion_test.cc
     network-frontends/packet/packet_window_test.cc
     network-frontends/packet/port_test.cc
     network-frontends/packet/random_network.cc
     network-frontends/packet/random_network_test.cc
-    network-frontends/packet/records_test.cc
-    network-frontends/packet/senders_test.cc
     network-frontends/packet/shared_buffer_test.cc
     network-frontends/packet/simai_hash_test.cc
+  ALONE
+    network-frontends/packet/forwarding_test.cc
+    network-frontends/packet/packet_backend_test.cc
+    network-frontends/packet/records_test.cc
+    network-frontends/packet/senders_test.cc
   DEPS astra::backend_packet)
 
 astra_test(packet_zones_test
@@ -387,13 +409,14 @@ astra_test(backend_flow_test
 file(GLOB congestion_tests CONFIGURE_DEPENDS
   network-frontends/packet/congestion/*_test.cc)
 astra_test(congestion_test
-  SOURCES ${congestion_tests}
+  ALONE ${congestion_tests}
   DEPS astra::congestion)
 
 astra_test(network_config_test
   SOURCES
     network-frontends/config/amounts_test.cc
     network-frontends/config/network_file_test.cc
+  ALONE
     network-frontends/config/simai_conf_test.cc
   DEPS astra::network_config)
 
@@ -419,15 +442,16 @@ astra_test(engine_test
     astra-core/engine/lone_run_test.cc
     astra-core/engine/message_costs_test.cc
     astra-core/engine/message_facts_test.cc
-    astra-core/engine/message_simulation_test.cc
-    astra-core/engine/program_simulation_test.cc
     astra-core/engine/rank_classes_test.cc
-    astra-core/engine/replay_test.cc
-    astra-core/engine/slot_ops_test.cc
     astra-core/engine/simai_executor_test.cc
     astra-core/engine/simai_schedule_test.cc
-    astra-core/engine/simulation_test.cc
     astra-core/engine/pipeline_program_test.cc
+  ALONE
+    astra-core/engine/message_simulation_test.cc
+    astra-core/engine/program_simulation_test.cc
+    astra-core/engine/replay_test.cc
+    astra-core/engine/slot_ops_test.cc
+    astra-core/engine/simulation_test.cc
     astra-core/engine/zoned_run_test.cc
   DEPS astra::backend_analytical astra::backend_flow astra::backend_packet
        astra::engine astra::packet_zones
@@ -459,8 +483,9 @@ astra_test(bad_inputs_test
   SOURCES
     bad_inputs/flow_sizes_test.cc
     bad_inputs/ibnetdiscover_test.cc
-    bad_inputs/nccl_topology_test.cc
     bad_inputs/pattern_spec_test.cc
+  ALONE
+    bad_inputs/nccl_topology_test.cc
     bad_inputs/topology_test.cc
     bad_inputs/workload_test.cc
   DEPS astra::discovered astra::simai_text astra::topology astra::traffic)
@@ -470,6 +495,7 @@ astra_test(command_line_test
     astra-core/command_line/blanks_test.cc
     astra-core/command_line/command_line_test.cc
     astra-core/command_line/main_support_test.cc
+  ALONE
     astra-core/command_line/shell_files_test.cc
   DEPS astra::command_line)
 
@@ -484,6 +510,7 @@ astra_test(sweep_test
     astra-core/sweep/sweep_sections_test.cc
     astra-core/sweep/sweep_value_test.cc
     astra-core/sweep/swept_program_test.cc
+  ALONE
     astra-core/sweep/text_pattern_test.cc
   DEPS astra::sweep)
 
@@ -503,20 +530,21 @@ astra_test(sweep_execution_test
 astra_test(sweep_results_test
   SOURCES
     astra-core/sweep/results/comparison_text_test.cc
-    astra-core/sweep/results/computed_metrics_test.cc
     astra-core/sweep/results/database_test.cc
     astra-core/sweep/results/difference_text_test.cc
     astra-core/sweep/results/flat_json_test.cc
     astra-core/sweep/results/html_report_test.cc
     astra-core/sweep/results/ranking_test.cc
-    astra-core/sweep/results/requirements_test.cc
     astra-core/sweep/results/results_view_test.cc
-    astra-core/sweep/results/row_expression_test.cc
     astra-core/sweep/results/row_text_test.cc
-    astra-core/sweep/results/sweep_store_test.cc
     astra-core/sweep/results/sweep_table_test.cc
-    astra-core/sweep/results/table_text_test.cc
     astra-core/sweep/results/text_columns_test.cc
+  ALONE
+    astra-core/sweep/results/computed_metrics_test.cc
+    astra-core/sweep/results/requirements_test.cc
+    astra-core/sweep/results/row_expression_test.cc
+    astra-core/sweep/results/sweep_store_test.cc
+    astra-core/sweep/results/table_text_test.cc
   DEPS astra::sweep_results)
 
 astra_test(fit_app_test
@@ -541,9 +569,10 @@ astra_test(simumax_test
   SOURCES
     astra-core/planner/simumax/blocking_pipeline_test.cc
     astra-core/planner/simumax/cost_model_test.cc
-    astra-core/planner/simumax/simulate_test.cc
     astra-core/planner/simumax/simumax_files_test.cc
     astra-core/planner/simumax/simumax_test_files.h
+  ALONE
+    astra-core/planner/simumax/simulate_test.cc
   DEPS astra::simumax)
 
 astra_test(plan_app_test
@@ -552,13 +581,14 @@ astra_test(plan_app_test
     astra-core/apps/plan/internevo_request_test.cc
     astra-core/apps/plan/launch_files_test.cc
     astra-core/apps/plan/layout_cells_test.cc
-    astra-core/apps/plan/plan_objective_test.cc
     astra-core/apps/plan/plan_page_test.cc
     astra-core/apps/plan/plan_run_test.cc
     astra-core/apps/plan/plan_search_test.cc
     astra-core/apps/plan/plan_test_job.h
     astra-core/apps/plan/plan_what_if_test.cc
     astra-core/apps/plan/simai_planner_calculon_test.cc
+  ALONE
+    astra-core/apps/plan/plan_objective_test.cc
     astra-core/apps/plan/simai_planner_internevo_test.cc
     astra-core/apps/plan/simai_planner_options_test.cc
     astra-core/apps/plan/simumax_plan_test.cc
@@ -573,9 +603,10 @@ astra_test(calculon_test
     astra-core/planner/calculon/calculon_machine_test.cc
     astra-core/planner/calculon/calculon_memory_test.cc
     astra-core/planner/calculon/calculon_result_test.cc
-    astra-core/planner/calculon/calculon_rules_test.cc
     astra-core/planner/calculon/calculon_schedule_test.cc
     astra-core/planner/calculon/calculon_test_inputs.h
+  ALONE
+    astra-core/planner/calculon/calculon_rules_test.cc
   DEPS astra::calculon)
 
 astra_test(step_times_test
@@ -583,9 +614,10 @@ astra_test(step_times_test
     astra-core/serving/kv_layout_test.cc
     astra-core/serving/capacity_search_test.cc
     astra-core/serving/serving_plan_test.cc
-    astra-core/serving/steady_state_test.cc
     astra-core/serving/step_times_test.cc
     astra-core/serving/weight_loading_test.cc
+  ALONE
+    astra-core/serving/steady_state_test.cc
   DEPS astra::kernels astra::serving astra::step_times)
 
 astra_test(compare_app_test
@@ -619,8 +651,9 @@ astra_test(jobs_test
     astra-core/jobs/jobs_file_test.cc
     astra-core/jobs/jobs_run_test.cc
     astra-core/jobs/placement_test.cc
-    astra-core/jobs/serving_jobs_test.cc
     astra-core/jobs/storage_messages_test.cc
+  ALONE
+    astra-core/jobs/serving_jobs_test.cc
     astra-core/jobs/storage_run_test.cc
   DEPS astra::backends astra::jobs astra::network_config astra::serving_fabric)
 
@@ -642,6 +675,7 @@ astra_test(trace_runs_test
 astra_test(serving_fabric_test
   SOURCES
     astra-core/serving/fabric/serving_fabric_test.cc
+  ALONE
     astra-core/serving/fabric/step_messages_test.cc
   DEPS astra::backends astra::serving_fabric)
 
@@ -668,13 +702,14 @@ astra_test(serving_app_test
     astra-core/apps/serving/serving_answers_test.cc
     astra-core/apps/serving/serving_files_test.cc
     astra-core/apps/serving/serving_page_test.cc
-    astra-core/apps/serving/serving_pools_test.cc
     astra-core/apps/serving/serving_progress_test.cc
     astra-core/apps/serving/serving_replay_test.cc
     astra-core/apps/serving/serving_rows_test.cc
     astra-core/apps/serving/engine_launch_test.cc
-    astra-core/apps/serving/serving_plan_job_test.cc
     astra-core/apps/serving/serving_benchmarks_test.cc
+  ALONE
+    astra-core/apps/serving/serving_pools_test.cc
+    astra-core/apps/serving/serving_plan_job_test.cc
     astra-core/apps/serving/simai_serving_options_test.cc
   DEPS astra::serving_app)
 
@@ -700,9 +735,6 @@ astra_test(apps_test
     astra-core/apps/flows_log_test.cc
     astra-core/apps/gen_topo_options_test.cc
     astra-core/apps/gen_topo_test.cc
-    astra-core/apps/gen_workload_effects_test.cc
-    astra-core/apps/gen_workload_model_test.cc
-    astra-core/apps/gen_workload_options_test.cc
     astra-core/apps/gen_workload_test.cc
     astra-core/apps/iteration_trace_test.cc
     astra-core/apps/memory_snapshot_test.cc
@@ -713,9 +745,13 @@ astra_test(apps_test
     astra-core/apps/run_watch_test.cc
     astra-core/apps/server_types_test.cc
     astra-core/apps/simai_network_files_test.cc
+    astra-core/apps/work_budget_test.cc
+  ALONE
+    astra-core/apps/gen_workload_effects_test.cc
+    astra-core/apps/gen_workload_model_test.cc
+    astra-core/apps/gen_workload_options_test.cc
     astra-core/apps/simai_analytical_test.cc
     astra-core/apps/simai_simulator_test.cc
-    astra-core/apps/work_budget_test.cc
   DEPS astra::apps
   PROGRAMS gen_topo gen_workload simai_analytical simai_simulator)
 

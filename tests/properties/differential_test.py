@@ -332,4 +332,4 @@ PROPERTIES = {
 }
 
 if __name__ == "__main__":
-    sys.exit(suite.run(__doc__, PROPERTIES, cases=350))
+    sys.exit(suite.run(__doc__, PROPERTIES, cases=250))

@@ -35,4 +35,4 @@ PROPERTIES = {
 }
 
 if __name__ == "__main__":
-    sys.exit(suite.run(__doc__, PROPERTIES, cases=300, per_case=3))
+    sys.exit(suite.run(__doc__, PROPERTIES, cases=200, per_case=3))

@@ -27,25 +27,25 @@ TEST(MessageCostsTest, DependOnWhereAMessageGoes) {
       .wire_bytes_per_byte = 2,
       .within = {.latency = TimePs(20), .wire_bytes_per_byte = 1.5},
       .between = {.latency = TimePs(400), .wire_bytes_per_byte = 1.25}};
-  struct Case {
+  struct Sent {
     uint32_t source;
     uint32_t target;
     TimePs before;
     Bytes on_wire;
   };
-  for (const Case& c : {
-           Case{0, 1, TimePs(21), Bytes(300)},   // Within a server.
-           Case{1, 2, TimePs(401), Bytes(250)},  // Between servers.
-           Case{0, 4, TimePs(11), Bytes(300)},   // One end is a rank.
-           Case{5, 3, TimePs(11), Bytes(300)},
-           Case{3, 6, TimePs(201), Bytes(250)},
-           Case{4, 6, TimePs(1), Bytes(250)},  // None is.
+  for (const Sent& sent : {
+           Sent{0, 1, TimePs(21), Bytes(300)},   // Within a server.
+           Sent{1, 2, TimePs(401), Bytes(250)},  // Between servers.
+           Sent{0, 4, TimePs(11), Bytes(300)},   // One end is a rank.
+           Sent{5, 3, TimePs(11), Bytes(300)},
+           Sent{3, 6, TimePs(201), Bytes(250)},
+           Sent{4, 6, TimePs(1), Bytes(250)},  // None is.
        }) {
-    const Flow flow = FlowBetween(c.source, c.target);
-    EXPECT_EQ(costs.BeforeSending(FlowId(0), flow, &layout), c.before)
-        << c.source << " to " << c.target;
-    EXPECT_EQ(costs.OnWire(flow, &layout), c.on_wire)
-        << c.source << " to " << c.target;
+    const Flow flow = FlowBetween(sent.source, sent.target);
+    EXPECT_EQ(costs.BeforeSending(FlowId(0), flow, &layout), sent.before)
+        << sent.source << " to " << sent.target;
+    EXPECT_EQ(costs.OnWire(flow, &layout), sent.on_wire)
+        << sent.source << " to " << sent.target;
   }
 }
 

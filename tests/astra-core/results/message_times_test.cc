@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::DoubleNear;
 
-FlowRecord Message(int64_t bytes, int64_t us, int64_t ideal_us) {
+FlowRecord Sent(int64_t bytes, int64_t us, int64_t ideal_us) {
   FlowRecord message;
   message.bytes = Bytes(bytes);
   message.start = Microseconds(5);
@@ -30,9 +30,9 @@ TEST(LogHistogramTest, PercentilesAreWithinHalfAClass) {
 
 TEST(MessageTimesTest, AreByTheSizeAndOfAll) {
   MessageTimes times;
-  times.Add(Message(1024, 10, 5));
-  times.Add(Message(2047, 30, 5), 3);
-  times.Add(Message(2048, 8, 8));
+  times.Add(Sent(1024, 10, 5));
+  times.Add(Sent(2047, 30, 5), 3);
+  times.Add(Sent(2048, 8, 8));
   ASSERT_EQ(times.by_size().size(), 2u);
   const MessageDistributions& small = times.by_size().at(10);
   EXPECT_EQ(small.time_us.count(), 4u);
@@ -44,9 +44,9 @@ TEST(MessageTimesTest, AreByTheSizeAndOfAll) {
 
 TEST(MessageTimesTest, SumsAreThoseOfAllMessages) {
   MessageTimes one;
-  one.Add(Message(64, 10, 5));
+  one.Add(Sent(64, 10, 5));
   MessageTimes other;
-  other.Add(Message(64, 20, 5));
+  other.Add(Sent(64, 20, 5));
   other.Add(one);
   other.Add(one);
   EXPECT_EQ(other.by_size().at(6).time_us.count(), 3u);

@@ -12,15 +12,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-PoolOptions Vllm(StepCost* cost, int64_t replicas = 1) {
-  PoolOptions pool = {.replicas = replicas,
-                      .scheduler = &VllmScheduler(),
-                      .options = VllmScheduler().defaults,
-                      .cost = cost};
-  pool.options.num_blocks = 100;
-  return pool;
-}
-
 StartKvTransfer PerToken(double ps) {
   return [ps](const KvTransfer& transfer) {
     return TimePs(std::llround(ps * transfer.share *

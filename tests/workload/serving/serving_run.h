@@ -10,6 +10,7 @@
 
 #include "astra-core/base/append_format.h"
 #include "workload/serving/request_source.h"
+#include "workload/serving/schedulers/registry.h"
 #include "workload/serving/simulation.h"
 
 namespace astra::testing {
@@ -62,6 +63,16 @@ class TokenCost : public StepCost {
     return TimePs(1'000'000 + 10'000 * work.tokens());
   }
 };
+
+// Replicas of vLLM's scheduler, with a cache of 100 blocks each.
+inline PoolOptions Vllm(StepCost* cost, int64_t replicas = 1) {
+  PoolOptions pool = {.replicas = replicas,
+                      .scheduler = &VllmScheduler(),
+                      .options = VllmScheduler().defaults,
+                      .cost = cost};
+  pool.options.num_blocks = 100;
+  return pool;
+}
 
 struct WrittenRun : public ServingObserver {
   void OnRequest(const RequestResult& result) override {

@@ -16,15 +16,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-PoolOptions Vllm(StepCost* cost, int64_t replicas = 1) {
-  PoolOptions pool = {.replicas = replicas,
-                      .scheduler = &VllmScheduler(),
-                      .options = VllmScheduler().defaults,
-                      .cost = cost};
-  pool.options.num_blocks = 100;
-  return pool;
-}
-
 // The step from 0 to 10 has the first; the second arrives amid it.
 TEST(SimulationTest, TimesOfARequest) {
   WrittenCost cost;
