@@ -57,7 +57,9 @@ std::string PeerAt(const std::string& host) {
 TEST(ListenTest, AllAddressesAreThoseOfIpv4AndIpv6) {
   EXPECT_EQ(PeerAt("127.0.0.1"), "127.0.0.1");
   const bool has_ipv6 = Listen({"::1", 0}).ok();
-  if (has_ipv6) EXPECT_EQ(PeerAt("::1"), "::1");
+  if (has_ipv6) {
+    EXPECT_EQ(PeerAt("::1"), "::1");
+  }
 }
 
 TEST(PollerTest, WaitsForAnInstant) {

@@ -30,7 +30,7 @@ std::vector<JobPlace> Place(const std::vector<PlacementWish>& wishes,
   return ValueOrDie(PlaceJobs(FourServers(), wishes, policy, seed));
 }
 
-std::string ErrorOf(const std::vector<PlacementWish>& wishes) {
+std::string MistakeOf(const std::vector<PlacementWish>& wishes) {
   return std::string(
       PlaceJobs(FourServers(), wishes, PlacementPolicy::kPacked, 1)
           .status()
@@ -90,24 +90,24 @@ TEST(PlacementTest, RanksMayBeOnGivenGpus) {
 }
 
 TEST(PlacementTest, WhatDoesNotFitNamesTheJob) {
-  EXPECT_EQ(ErrorOf({{.name = "a", .num_ranks = 4, .servers = {1}}}),
+  EXPECT_EQ(MistakeOf({{.name = "a", .num_ranks = 4, .servers = {1}}}),
             "job a: its workload has 4 ranks, and its place 2 GPUs");
-  EXPECT_EQ(ErrorOf({{.name = "a", .num_ranks = 2, .servers = {4}}}),
+  EXPECT_EQ(MistakeOf({{.name = "a", .num_ranks = 2, .servers = {4}}}),
             "job a: expected servers below 4, not 4");
-  EXPECT_EQ(ErrorOf({{.name = "a",
-                      .num_ranks = 1,
-                      .servers = {0},
-                      .gpus_of_server = {2}}}),
+  EXPECT_EQ(MistakeOf({{.name = "a",
+                        .num_ranks = 1,
+                        .servers = {0},
+                        .gpus_of_server = {2}}}),
             "job a: expected GPUs of a server below 2, not 2");
-  EXPECT_EQ(ErrorOf({{.name = "a", .num_ranks = 2, .servers = {1}},
-                     {.name = "b", .num_ranks = 2, .servers = {1}}}),
+  EXPECT_EQ(MistakeOf({{.name = "a", .num_ranks = 2, .servers = {1}},
+                       {.name = "b", .num_ranks = 2, .servers = {1}}}),
             "job b: GPU 2 is taken by job a");
   EXPECT_EQ(
-      ErrorOf({{.name = "a", .num_ranks = 8}, {.name = "b", .num_ranks = 2}}),
+      MistakeOf({{.name = "a", .num_ranks = 8}, {.name = "b", .num_ranks = 2}}),
       "job b: it needs 1 servers, and 0 are free");
-  EXPECT_EQ(ErrorOf({{.name = "a", .num_ranks = 4, .servers = {1, 1}}}),
+  EXPECT_EQ(MistakeOf({{.name = "a", .num_ranks = 4, .servers = {1, 1}}}),
             "job a: expected no server twice");
-  EXPECT_THAT(ErrorOf({{.name = "a", .num_ranks = 3}}),
+  EXPECT_THAT(MistakeOf({{.name = "a", .num_ranks = 3}}),
               HasSubstr("say which GPUs of each it takes"));
 }
 

@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(PlanRunTest, TheRecomputationThatJustFitsIsTheLeast) {
   const SimaiPlannerOptions options = ReadPlanner(
       "-m llama3-70b --gpu H100 --gpus 64 --global-batch 64 --seq-length 8192 "
-      "--recompute none,fit --memory 50 --candidates 8");
+      "--recompute none,fit --memory 50 --candidates 12");
   const PlanRuns runs = ValueOrDie(RunPlans(options, SearchOf(options)));
   int64_t found = 0;
   for (const Plan& plan : runs.plans) {
