@@ -54,6 +54,7 @@ OperatorTime ModuleTimes::TimeOf(const Operator& op) const {
     constexpr double kUsPerSecond = 1e6;
     const double seconds = fused_.SecondsOf(op.name, ToSeconds(time.time));
     time.time = std::max(TimePs(1), FromMicroseconds(kUsPerSecond * seconds));
+    time.bound = "memory";  // Only its bytes are left.
   }
   return time;
 }

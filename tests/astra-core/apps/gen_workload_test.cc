@@ -455,6 +455,8 @@ TEST_F(GenWorkloadTest, AnEngineFusesKernels) {
   EXPECT_THAT(fused, HasSubstr("- {compute: 0.063069us}"));
   EXPECT_THAT(fused, Not(HasSubstr("- {compute: 5.063069us}")));
   EXPECT_EQ(FileOf(step + " --engine vllm"), fused);
+  EXPECT_THAT(Run(step + " -o step.yaml --explain").out,
+              HasSubstr("0.063 us, roofline (bound by memory"));
 }
 
 TEST_F(GenWorkloadTest, WarnsOfAnEngineThatChangesNothing) {
