@@ -26,8 +26,8 @@ SECRET = "a secret of the tests"
 ENVIRONMENT = {**os.environ, "SIMAI_SECRET": SECRET}
 for variable in ("OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"):
     ENVIRONMENT.pop(variable, None)
-# So long may the others take to notice that one is lost.
-SECONDS_TO_NOTICE = 5
+# So long may the others take to notice that one is lost, on a busy machine.
+SECONDS_TO_NOTICE = 15
 # Over libfabric, but without a device: what every host can do.
 FABRIC = ("--transport", "rdma", "--provider", "tcp")
 
@@ -147,6 +147,17 @@ class PhysicalCase(unittest.TestCase):
             for row in self.collectives(folder)
             for _ in range(int(row["count"])))
 
+    def wait_until_connected(self, port, ranks):
+        """Until all other ranks have a connection to rank 0 at the port."""
+        established = "01"
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            # Both ends are sockets of this host.
+            if sockets_of(port).count(established) >= 2 * (ranks - 1):
+                return
+            time.sleep(0.05)
+        self.fail("not all ranks have connected")
+
     # Whichever rank it is and whenever, all others end soon and name it.
     def kill_ranks(self, *arguments):
         ranks = OPTIONS.ranks
@@ -157,8 +168,9 @@ class PhysicalCase(unittest.TestCase):
             port = free_port()
             processes = [self.start_rank(rank, port, *arguments)
                          for rank in range(ranks)]
-            # All have joined by then; who never came is missed later.
-            time.sleep(0.06 * ranks + draws.uniform(0.5, 3))
+            # Who never came would be missed later.
+            self.wait_until_connected(port, ranks)
+            time.sleep(draws.uniform(0.5, 3))
             lost = draws.randrange(ranks)
             with self.subTest(lost=lost):
                 self.assertIsNone(processes[lost].poll(),
