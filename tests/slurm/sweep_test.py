@@ -37,9 +37,9 @@ POLL = 0.02
 MANY = many_points("[64, 32, 16, 8]", "[5, 4, 3, 2, 1]",
                    "{fidelity: analytical, collectives: ring}")
 
-# 4 points of half a second and more.
+# 4 points of a second and more, so that a test sees some of them run.
 SLOW = MANY.replace("[64, 32, 16, 8]", "[128]").replace(
-    "to: 1000", "to: 400").replace("[5, 4, 3, 2, 1]", "[6]")
+    "to: 1000", "to: 400").replace("[5, 4, 3, 2, 1]", "[24]")
 
 # "task 3 of job 12, restart 0, on node1", the first line of a run of a task.
 START = re.compile(r"^task (\d+) of job (\d+), restart (\d+), on (\w+)$",
