@@ -350,6 +350,7 @@ namespace {
 constexpr std::string_view kTrainingOnly[] = {"cp",
                                               "cp-method",
                                               "order",
+                                              "mtp-num-layers",
                                               "use-tp-pp-dp-mapping",
                                               "vpp",
                                               "schedule",

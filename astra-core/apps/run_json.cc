@@ -59,6 +59,7 @@ Json FlowJson(const FlowOptions& options) {
   return {{"payload_bytes", options.payload.count()},
           {"header_bytes", options.header.count()},
           {"switch_latency_ps", options.switch_latency.count()},
+          {"nv_switch_latency_ps", options.nv_switch_latency.count()},
           {"message_latency_ps", options.message_latency.count()},
           {"seed", options.seed},
           {"efficiency", options.efficiency}};

@@ -86,7 +86,7 @@ CollectiveMessages CollectiveLowering::OutlineCustom(
 absl::StatusOr<const NcclMessages*> CollectiveLowering::PacedLike(
     const NcclMessages& nccl, const Communication& what,
     const CollectiveMessages& messages) {
-  if (!pace_network_) return &nccl;
+  if (!pace_network_.make) return &nccl;
   const auto known = paced_.find(&nccl);
   if (known != paced_.end()) return &known->second;
   ASTRA_ASSIGN_OR_RETURN(std::shared_ptr<const FlowGraph> graph,

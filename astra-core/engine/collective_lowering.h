@@ -57,7 +57,7 @@ class CollectiveLowering {
   CollectiveLowering(CollectiveFamily family, const NcclOptions& simai,
                      const MessageCosts& costs, const Topology& topology,
                      absl::Span<const CustomCollective> customs = {},
-                     PaceNetwork pace_network = nullptr)
+                     PaceNetwork pace_network = {})
       : family_(family),
         simai_(simai),
         costs_(costs),

@@ -59,7 +59,7 @@ class ScaledCollective {
     MessageCosts costs = CostsOf(Scaled(factor), {});
     costs.least = TimePs(0);
     const std::unique_ptr<NetworkBackend> network =
-        new_network_(nccl_.has_one_path);
+        new_network_.make(nccl_.has_one_path);
     ASTRA_ASSIGN_OR_RETURN(const TimePs time,
                            RunFlowGraph(placed_.graph, placed_.members,
                                         *network, costs, placed_.layout));
@@ -80,9 +80,9 @@ struct PaceSolution {
   double error_us = INFINITY;  // Between the messages and the closed form.
 };
 
-// Solves for the factor by the secant method.
+// Solves for the factor, at most `limit`, by the secant method.
 absl::StatusOr<PaceSolution> SolvePace(const ScaledCollective& collective,
-                                       double time_us) {
+                                       double time_us, double limit) {
   constexpr int kMaxRuns = 8;
   constexpr double kLeastFactor = 0.05;
   // Relative to the slope that the parts suggest.
@@ -106,7 +106,8 @@ absl::StatusOr<PaceSolution> SolvePace(const ScaledCollective& collective,
     }
     last_factor = factor;
     last_us = us;
-    factor = std::max(kLeastFactor, factor + (time_us - us) / slope);
+    factor = std::clamp(factor + (time_us - us) / slope, kLeastFactor, limit);
+    if (factor == last_factor) break;
   }
   return best;
 }
@@ -124,8 +125,12 @@ absl::StatusOr<NcclMessages> Paced(const NcclMessages& nccl,
     const bool is_ring = nccl.registry_name == "ring";
     return is_ring ? collective.Scaled(collective.OverlapFactor()) : nccl;
   }
-  ASTRA_ASSIGN_OR_RETURN(const PaceSolution solution,
-                         SolvePace(collective, nccl.time_us));
+  const auto solve = [&](const ScaledCollective& scaled) {
+    const bool is_limited = new_network.run_shares_more && !nccl.has_one_path;
+    return SolvePace(scaled, nccl.time_us,
+                     is_limited ? scaled.OverlapFactor() : INFINITY);
+  };
+  ASTRA_ASSIGN_OR_RETURN(const PaceSolution solution, solve(collective));
   if (larger == ScaledPart::kWire ||
       solution.error_us <= kPaceTolerance * nccl.time_us) {
     return collective.Scaled(solution.factor);
@@ -133,8 +138,7 @@ absl::StatusOr<NcclMessages> Paced(const NcclMessages& nccl,
   // A chunk that goes through many ranks one after another takes longer for its
   // bytes alone.
   const ScaledCollective wire(nccl, ScaledPart::kWire, placed, new_network);
-  ASTRA_ASSIGN_OR_RETURN(const PaceSolution of_wire,
-                         SolvePace(wire, nccl.time_us));
+  ASTRA_ASSIGN_OR_RETURN(const PaceSolution of_wire, solve(wire));
   return of_wire.error_us < solution.error_us
              ? wire.Scaled(of_wire.factor)
              : collective.Scaled(solution.factor);

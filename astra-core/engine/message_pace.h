@@ -25,11 +25,17 @@
 
 namespace astra {
 
-// Returns a network at time 0 for a collective that runs alone. Where messages
-// have several paths, the network must not choose one by chance: the closed
-// form assumes no collisions, so scaling would cancel their cost.
-using PaceNetwork =
-    std::function<std::unique_ptr<NetworkBackend>(bool has_one_path)>;
+// The networks on which collectives run alone to find their factors.
+struct PaceNetwork {
+  // Returns a network at time 0; none: collectives are not scaled. Where
+  // messages have several paths, the network must not choose one by chance: the
+  // closed form assumes no collisions, so scaling would cancel their cost.
+  std::function<std::unique_ptr<NetworkBackend>(bool has_one_path)> make;
+  // Whether the run shares links that the network for several paths does not,
+  // such as the port of a receiver. What they take is no reason to scale: the
+  // factor only makes up for parts that overlap.
+  bool run_shares_more = false;
+};
 
 // The largest number of flows of a graph that is run to find its factor; a run
 // of so many takes about a second. For larger graphs, rings scale the longer of

@@ -1,14 +1,29 @@
 #include "astra-core/jobs/running_training.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "absl/types/span.h"
+#include "astra-core/base/random.h"
 #include "astra-core/base/run_progress.h"
 #include "astra-core/base/status_macros.h"
 #include "workload/parallel_plan.h"
 
 namespace astra {
+namespace {
+
+// Every iteration has delays of its own, also those of jobs that run the same
+// program.
+uint64_t SeedOf(uint64_t seed, std::string_view job, int64_t iteration) {
+  for (const char letter : job) {
+    seed = HashOf(seed, static_cast<unsigned char>(letter));
+  }
+  return HashOf(seed, iteration);
+}
+
+}  // namespace
 
 RunningTraining::RunningTraining(const Job& job, Users users,
                                  SharedNetwork& shared,
@@ -96,6 +111,7 @@ absl::Status RunningTraining::Begin() {
   begin_ = shared_.now();
   share_ = 0;
   options_.speed_changes = SpeedsFrom(begin_);
+  options_.seed = SeedOf(work_.options.seed, job_.name, number());
   ASTRA_ASSIGN_OR_RETURN(
       iteration_,
       SharedIteration::Create(work_.program, options_, routes_, new_network_));

@@ -16,10 +16,12 @@ PaceNetwork PaceNetworkOf(Fidelity fidelity, NetworkOptions network,
   const BackendEntry* sharing =
       NetworkOf(fidelity == Fidelity::kAnalytical ? Fidelity::kAnalytical
                                                   : Fidelity::kFlow);
-  return [network = std::move(network), alone, sharing,
-          &routes](bool has_one_path) {
-    return (has_one_path ? sharing : alone)->make(network, routes);
-  };
+  return {.make =
+              [network = std::move(network), alone, sharing,
+               &routes](bool has_one_path) {
+                return (has_one_path ? sharing : alone)->make(network, routes);
+              },
+          .run_shares_more = sharing != alone};
 }
 
 }  // namespace astra

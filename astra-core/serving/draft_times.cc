@@ -8,7 +8,10 @@ namespace astra {
 ModelSpec OneBlockOf(const ModelSpec& model) {
   ModelSpec block = model;
   block.layers = 1;
-  if (block.experts) block.experts->dense_layers = 0;
+  if (block.experts) {
+    block.experts->dense_layers = 0;
+    block.feed_forward.ffn = 0;  // That of the dense blocks.
+  }
   return block;
 }
 

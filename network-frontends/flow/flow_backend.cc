@@ -147,9 +147,14 @@ void FlowBackend::AddClass(NodeId source, NodeId target,
 void FlowBackend::UpdateClass(FlowClass& c) const {
   const absl::Span<const LinkId> path = PathOf(c);
   c.slowest = RateOf(path.front());
-  c.latency = options_.message_latency +
-              int64_t{c.num_links - 1} * options_.switch_latency;
+  c.latency = options_.message_latency;
   c.is_down = false;
+  for (const LinkId link : path.first(path.size() - 1)) {
+    const NodeId node = topology_.link(link).target;
+    c.latency += topology_.kind(node) == NodeKind::kNvSwitch
+                     ? options_.nv_switch_latency
+                     : options_.switch_latency;
+  }
   for (const LinkId link : path) {
     c.slowest = std::min(c.slowest, RateOf(link));
     c.latency += topology_.type(link).latency;

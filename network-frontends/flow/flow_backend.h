@@ -66,6 +66,7 @@ struct FlowOptions {
   Bytes payload = Bytes(4096);  // Payload of a full packet, at least 1.
   Bytes header = Bytes(82);     // Header of each packet on the wire.
   TimePs switch_latency;        // Delay of each switch on the path.
+  TimePs nv_switch_latency;     // The same of an NVSwitch.
   TimePs message_latency;       // Delay of each message.
   uint64_t seed = 1;            // Seed of the choice of paths.
   // Share of each link's rate that messages may use, above 0 and at most 1.

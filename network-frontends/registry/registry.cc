@@ -89,7 +89,7 @@ absl::Status CheckFollows(const BackendEntry& backend, std::string_view file,
   heeded.nic.payload = packet.nic.payload;
   heeded.nic.header = packet.nic.header;
   heeded.fabric.latency = packet.fabric.latency;
-  heeded.nv_switch.latency = packet.fabric.latency;
+  heeded.nv_switch.latency = packet.nv_switch.latency;
   heeded.seed = packet.seed;
   heeded.record.flows_file = packet.record.flows_file;
   heeded.record.max_records = packet.record.max_records;
@@ -106,6 +106,7 @@ FlowOptions FlowOptionsOf(const PacketOptions& packet) {
   flow.payload = packet.nic.payload;
   flow.header = packet.nic.header;
   flow.switch_latency = packet.fabric.latency;
+  flow.nv_switch_latency = packet.nv_switch.latency;
   flow.seed = packet.seed;
   flow.record = packet.record;
   flow.link_events = packet.link_events;

@@ -181,6 +181,18 @@ void AppendBudgets(const PlanResults& results, const ServingPlan& plan,
                own.max_batched_tokens, own.max_sequences);
 }
 
+// Appends the limits that the share of the replay is of.
+void AppendLimits(const LatencyLimits& limits, std::string* text) {
+  const std::pair<std::string_view, std::optional<TimePs>> options[] = {
+      {"ttft", limits.to_first_token},
+      {"tpot", limits.per_token},
+      {"e2e", limits.end_to_end}};
+  *text += " \\\n ";
+  for (const auto& [name, limit] : options) {
+    if (limit) AppendFormat(text, " --slo-{}={}", name, ToMilliseconds(*limit));
+  }
+}
+
 // Returns the command that serves the same requests at the same rate.
 std::string CommandsText(const PlanResults& results, const RankedPlan& ranked) {
   const ServingPlanJob& job = results.job;
@@ -225,6 +237,7 @@ std::string CommandsText(const PlanResults& results, const RankedPlan& ranked) {
         ranked.same->requests, job.load.lengths.prompt_tokens,
         job.load.lengths.output_tokens, ranked.same->rate, job.load.seed);
   }
+  AppendLimits(job.limits, &text);
   return text + "\n";
 }
 

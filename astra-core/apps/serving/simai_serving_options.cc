@@ -369,6 +369,11 @@ absl::Status ReadTrace(SimaiServingOptions& options) {
     options.warnings.push_back(fmt::format("--requests is {}: the trace has {}",
                                            options.requests, count));
   }
+  if (options.points.back().in_flight > count) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--concurrency is {}: expected at most the {} requests of {}",
+        options.points.back().in_flight, count, *options.trace));
+  }
   const bool has_prefixes = std::any_of(
       options.traced.begin(), options.traced.end(),
       [](const Request& request) { return !request.prefix.hashes.empty(); });

@@ -567,6 +567,7 @@ TEST(GenWorkloadOptionsTest, RefusesTheOtherPhasesOptions) {
                              "--zero-group 2",
                              "--optimizer-workspace 8",
                              "--fused-loss",
+                             "--mtp-num-layers 1",
                              "--recompute full",
                              "--recompute-activations",
                              "--recompute-modules mlp",

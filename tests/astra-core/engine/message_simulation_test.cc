@@ -168,7 +168,7 @@ double OverClosedForm(const std::string& nccl, uint32_t gpus, Bytes bytes,
   const CollectiveRecord closed = OnlyRecord(workload, topology, options);
   options.lowering = Lowering::kFlowGraph;
   Routes routes(topology);
-  options.pace_network = [&](bool) {
+  options.pace_network.make = [&](bool) {
     return std::make_unique<AnalyticalBackend>(routes);
   };
   const CollectiveRecord run = OnlyRecord(workload, topology, options);

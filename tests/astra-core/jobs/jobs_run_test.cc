@@ -3,6 +3,7 @@
 
 #include "astra-core/jobs/jobs_run.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -140,6 +141,29 @@ TEST(JobsRunTest, TellsOfItsWorkAndOfCollectivesThatEnd) {
   EXPECT_GE(3 * work.messages, 2 * run.network.num_flows);
   EXPECT_LE(work.messages, run.network.num_flows);
   EXPECT_GT(work.events, work.messages);
+}
+
+// No iteration of any job is as long as another, also of the same program.
+TEST(JobsRunTest, JitterIsAnotherInEachIteration) {
+  const Topology topology = TwoLeaves();
+  JobsRequest request =
+      RequestOf(topology, Fidelity::kFlow,
+                {JobOn(topology, {0, 1}, SummingProgram(kBytes), "a"),
+                 JobOn(topology, {2, 3}, SummingProgram(kBytes), "b")});
+  for (Job& job : request.jobs) {
+    job.training()->iterations = 3;
+    job.training()->options.jitter = 0.1;
+  }
+  std::set<TimePs> times;
+  const JobsResult run = ValueOrDie(RunJobs(request));
+  for (const JobResult& job : run.jobs) {
+    for (const auto& iteration : job.iterations) {
+      times.insert(iteration.end - iteration.begin);
+    }
+  }
+  EXPECT_EQ(times.size(), 6u);
+  EXPECT_EQ(ValueOrDie(RunAlone(request, 1)).jobs[0].MeanIteration(),
+            run.jobs[1].MeanIteration());
 }
 
 // On GPUs below one leaf each, the jobs meet nowhere: what a job sees does not

@@ -65,6 +65,19 @@ TEST_F(IncastTest, AloneAMessageTakesTheTimeOfAPacketNetwork) {
                                          Time(Bytes(4178)));
 }
 
+TEST_F(IncastTest, AnNvSwitchHasALatencyOfItsOwn) {
+  Drawing drawing(2, 2, 1, 0);
+  drawing.Cable(0, 2, "400Gbps", "500ns").Cable(1, 2, "400Gbps", "500ns");
+  const Topology topology = drawing.Build();
+  FlowOptions options;
+  options.switch_latency = Microseconds(5);
+  options.nv_switch_latency = Nanoseconds(30);
+  FlowBackend network(topology, options);
+  network.Send(From(0, 0, 1, Bytes(100)));
+  EXPECT_EQ(Arrivals(network).at(0),
+            kLatency + Nanoseconds(30) + 2 * Time(Bytes(182)));
+}
+
 TEST_F(IncastTest, AShortMessageIsOnePacketOnEachLink) {
   const Topology topology = Draw(1);
   FlowBackend network(topology, {});

@@ -280,6 +280,25 @@ TEST_F(SimaiCollectiveTest, ASendRecvTakesAsLongByMessages) {
   }
 }
 
+// Across servers messages have several paths. All of a gather end at one NIC,
+// which takes as long as that of the root of a scatter.
+TEST_F(SimaiCollectiveTest, AGatherTakesAsLongAsAScatter) {
+  ASSERT_EQ(
+      RunProgram("gen_topo", "-topo Spectrum-X -g 16 -o t.txt", folder_.path())
+          .exit_code,
+      0);
+  const auto us = [&](const std::string& op, const std::string& fidelity) {
+    Print("--system dgx-h100 -n t.txt -b 16M -e 16M -o d --op " + op +
+          " --fidelity " + fidelity);
+    return TimeUs(Read("d/collective.csv"));
+  };
+  const double scatter_us = us("scatter", "closed-form");
+  EXPECT_NEAR(us("gather", "closed-form"), scatter_us, 0.01 * scatter_us);
+  EXPECT_NEAR(us("gather", "flow"), scatter_us, 0.15 * scatter_us);
+  // Congestion control starts too late for so short messages.
+  EXPECT_NEAR(us("gather", "packet"), scatter_us, 0.5 * scatter_us);
+}
+
 // Two GPUs of a server share a NIC. The closed form is of one pair of ranks;
 // by messages two pairs halve the rate.
 TEST_F(SimaiCollectiveTest, MessagesOfASendRecvShareNics) {

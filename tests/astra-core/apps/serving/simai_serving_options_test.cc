@@ -114,6 +114,10 @@ TEST(SimaiServingOptionsTest, DraftsHaveAModelAndARate) {
           .job;
   EXPECT_EQ(mtp.draft_model->layers, 1);
   EXPECT_LT(mtp.options.num_blocks, job.options.num_blocks);
+  EXPECT_TRUE(TryRead("-m deepseek-v3 --gpu H200 --tp 8 --dtype fp8 " + kLoad +
+                      "--speculative-tokens 1 --acceptance-rate 0.8 "
+                      "--draft-model mtp")
+                  .ok());
   EXPECT_EQ(ErrorOf(drafts), "--acceptance-rate is missing");
   EXPECT_EQ(ErrorOf(kJob + kLoad + "--draft-model mtp"),
             "--draft-model has no effect: --speculative-tokens is not given");
