@@ -160,6 +160,17 @@ void AddPath(const Explanation& explanation, const SimulationResult& result,
       {"critical_path.csv", CriticalPathCsv(explanation.path, result)});
 }
 
+// Returns a line that names the files that were asked for and that only a
+// finished run has; empty if there is none, or the run has finished.
+std::string LeftOut(const RunOptions& options, const RunResult& run) {
+  if (run.status.ok()) return "";
+  std::string names;
+  if (options.report) names += " report.html";
+  if (options.memory_snapshot) names += " memory_snapshot.pickle";
+  if (names.empty()) return "";
+  return fmt::format("left out  {}: the run has not finished\n", names);
+}
+
 }  // namespace
 
 std::unique_ptr<FlowsLog> MakeFlowsLog(const RunOptions& options,
@@ -264,6 +275,7 @@ ResultFiles MakeResultFiles(const RunOptions& options,
   if (options.memory_snapshot && run.explanation) {
     results.remarks += AddSnapshot(options, *subject.program, run, files);
   }
+  results.remarks += LeftOut(options, run);
   return results;
 }
 

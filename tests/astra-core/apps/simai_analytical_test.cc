@@ -491,6 +491,10 @@ TEST_F(SimaiAnalyticalTest, AStoppedRunSaysSoAndKeepsWhatThereIs) {
                                    "done\n"));
   EXPECT_THAT(ReadText(folder_.PathOf("new/o/run.json")),
               HasSubstr("\"finished\": false"));
+  EXPECT_THAT(
+      Analyse("-w w.txt -n t.txt --collectives ring --stop-at 5us --report")
+          .out,
+      HasSubstr("\nleft out   report.html: the run has not finished\n"));
 }
 
 // The programs differ in their defaults only.
