@@ -494,7 +494,7 @@ TEST_F(SimaiAnalyticalTest, AStoppedRunSaysSoAndKeepsWhatThereIs) {
   EXPECT_THAT(
       Analyse("-w w.txt -n t.txt --collectives ring --stop-at 5us --report")
           .out,
-      HasSubstr("\nleft out   report.html: the run has not finished\n"));
+      HasSubstr("left out   report.html: the run has not finished\n"));
 }
 
 // The programs differ in their defaults only.
