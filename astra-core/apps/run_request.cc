@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,21 +9,15 @@
 
 #include "absl/status/status.h"
 #include "astra-core/apps/analytical_work.h"
-#include "astra-core/apps/measured_inputs.h"
-#include "astra-core/apps/own_algorithms.h"
 #include "astra-core/apps/run_inputs.h"
 #include "astra-core/apps/run_simulation.h"
 #include "astra-core/apps/work_budget.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
-#include "collectives/bus_bandwidth_file.h"
-#include "collectives/dispatchers/dispatcher.h"
-#include "collectives/inference_engines/engine_file.h"
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
 #include "fmt/format.h"
-#include "fmt/ranges.h"
 #include "network-frontends/config/network_file.h"
 #include "topology/topology_file.h"
 #include "topology/two_level_cluster.h"
