@@ -22,7 +22,7 @@ char Lower(char c) {
 }
 
 // Returns `c` with case and '_' normalised, as users mix both.
-char Canonical(char c) { return c == '_' ? '-' : Lower(c); }
+char Canonical(char c) { return c == '_' || c == ' ' ? '-' : Lower(c); }
 
 // Returns the optimal string alignment distance, by dynamic programming.
 size_t EditDistance(std::string_view a, std::string_view b) {

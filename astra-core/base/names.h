@@ -31,14 +31,14 @@ bool IsFileName(std::string_view text);
 std::string LowerCase(std::string_view text);
 
 // Returns whether a user's `text` means `name` or one of `aliases`. Case does
-// not matter, and '_' equals '-'.
+// not matter, and '_' and ' ' equal '-'.
 bool IsNamed(std::string_view text, std::string_view name,
              absl::Span<const std::string> aliases);
 
 // Returns the name that `text` most likely stands for; empty if no name is
 // near.
 //
-// Case does not matter, and '_' equals '-'. A name is near, in this order, if
+// Case does not matter, and '_' and ' ' equal '-'. A name is near, in this order, if
 //
 //   1. one of the two has just one letter more at its end;
 //   2. `text` is one of the name's words ("h100" of "dgx-h100");

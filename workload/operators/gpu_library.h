@@ -12,8 +12,8 @@
 
 namespace astra {
 
-// Returns the GPU of that name or alias. Case does not matter, and "_" equals
-// "-". Text with a "/" or the ending .yaml or .yml is the path of a file
+// Returns the GPU of that name or alias, such as the driver's name for it. Case
+// does not matter, and "_" and " " equal "-". Text with a "/" or the ending .yaml or .yml is the path of a file
 // instead.
 //
 // Errors: those of ReadGpu; NotFound `unknown GPU "TEXT"; did you mean ...` for

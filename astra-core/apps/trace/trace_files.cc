@@ -48,8 +48,8 @@ absl::StatusOr<std::vector<NamedFile>> FilesOf(const SimaiTraceOptions& options,
   return files;
 }
 
-// Finds the GPU that CUDA calls "NVIDIA H100 80GB HBM3": the first of its words
-// that is the name of one. Cards for PCIe have the same words and other rates.
+// Finds the GPU of a trace, which has the driver's name, "NVIDIA H100 80GB
+// HBM3".
 absl::StatusOr<GpuSpec> GpuOf(const SimaiTraceOptions& options,
                               const KinetoProfile& trace) {
   if (options.gpu_type) return FindGpu(*options.gpu_type);
@@ -57,20 +57,11 @@ absl::StatusOr<GpuSpec> GpuOf(const SimaiTraceOptions& options,
     return absl::InvalidArgumentError(fmt::format(
         "{}: says nothing of the GPU: give --gpu-type", *options.kineto));
   }
-  const bool is_card = LowerCase(trace.gpu).find("pcie") != std::string::npos;
-  std::string word;
-  for (const char letter : trace.gpu + " ") {
-    if (letter != ' ' && letter != '-') {
-      word += letter;
-      continue;
-    }
-    absl::StatusOr<GpuSpec> gpu = FindGpu(word);
-    if (gpu.ok() && !is_card) return gpu;
-    word.clear();
-  }
+  absl::StatusOr<GpuSpec> gpu = FindGpu(trace.gpu);
+  if (gpu.ok()) return gpu;
   return absl::InvalidArgumentError(
-      fmt::format("{}: its GPU {} is not known: give --gpu-type",
-                  *options.kineto, Quoted(trace.gpu)));
+      fmt::format("{}: {}: give --gpu-type", *options.kineto,
+                  std::string(gpu.status().message())));
 }
 
 }  // namespace

@@ -29,6 +29,20 @@ TEST(GpuLibraryTest, FindsNamesAndAliases) {
   EXPECT_EQ(NameOf("GB200"), "gb200");
 }
 
+TEST(GpuLibraryTest, FindsTheNamesOfDrivers) {
+  EXPECT_EQ(NameOf("NVIDIA H100 80GB HBM3"), "h100-sxm");
+  EXPECT_EQ(NameOf("NVIDIA H100 PCIe"), "h100-pcie");
+  EXPECT_EQ(NameOf("NVIDIA A100-SXM4-40GB"), "a100-sxm-40gb");
+  EXPECT_EQ(NameOf("NVIDIA A100-PCIE-40GB"), "a100-pcie-40gb");
+  EXPECT_EQ(NameOf("NVIDIA A100 80GB PCIe"), "a100-pcie-80gb");
+  for (const std::string other :
+       {"NVIDIA H100 NVL", "NVIDIA H20-3e", "NVIDIA GeForce RTX 4090 D",
+        "Tesla V100-SXM2-16GB"}) {
+    EXPECT_THAT(FindGpu(other), StatusIs(absl::StatusCode::kNotFound,
+                                         ::testing::HasSubstr(other)));
+  }
+}
+
 TEST(GpuLibraryTest, ListsTheNames) {
   EXPECT_THAT(
       GpuNames(),
