@@ -65,6 +65,7 @@ absl::Status ReadEngine(const CommandLine& flags, GenWorkloadOptions& options) {
       LoadEngineOrNone(flags.value("engine").value_or("vllm")));
   if (!engine) return absl::OkStatus();
   options.fused = {engine->serving.fused, options.gpu.calibration.kernel_us};
+  options.engine = engine->name;
   options.has_engine = flags.has("engine");
   return absl::OkStatus();
 }

@@ -37,6 +37,7 @@ struct GenWorkloadOptions {
   double load = 1;             // Share of speed kept; see ModuleTimes.
   double attention_speed = 1;  // Factor already applied to `gpu`.
   FusedKernels fused;          // What the engine of an inference step fuses.
+  std::string engine;          // Its name; "" if none is taken.
   bool has_engine = false;     // Whether the command line names that engine.
 
   WorkloadFormat format = WorkloadFormat::kSimai;

@@ -1,5 +1,6 @@
 #include "astra-core/apps/gen_workload_times.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -13,15 +14,29 @@
 #include "workload/operators/operator_table.h"
 
 namespace astra {
+namespace {
 
-GpuTimes::GpuModel::GpuModel(const GpuSpec& gpu, TimesChoice choice)
+// Returns the backend of that name; "" if nobody measured its kernels.
+std::string BackendOf(const std::string& engine) {
+  const std::vector<std::string_view>& known = BundledSurfaces().backends();
+  const bool is_known =
+      std::find(known.begin(), known.end(), engine) != known.end();
+  return is_known ? engine : "";
+}
+
+}  // namespace
+
+GpuTimes::GpuModel::GpuModel(const GpuSpec& gpu, const TimesChoice& choice)
     : roofline(gpu),
       kernels(gpu, BundledSurfaces()),
-      model(kernels, roofline, choice.use, choice.attention) {}
+      model(kernels, roofline, choice.use, choice.attention) {
+  kernels.SetEngine(BackendOf(choice.engine));
+}
 
 absl::StatusOr<std::unique_ptr<GpuTimes>> GpuTimes::Create(
     const GpuSpec& gpu, const std::vector<std::string>& tables,
-    const std::string& table_gpu, TimesChoice choice, Warnings* warnings) {
+    const std::string& table_gpu, const TimesChoice& choice,
+    Warnings* warnings) {
   std::unique_ptr<GpuTimes> times(new GpuTimes(gpu, choice));
   for (const std::string& table : tables) {
     ASTRA_RETURN_IF_ERROR(times->AddTable(table, gpu, table_gpu, warnings));

@@ -25,6 +25,9 @@ namespace astra {
 struct TimesChoice {
   KernelUse use = KernelUse::kInference;
   bool attention = true;  // Those of attention too.
+  // The engine whose kernels of experts go first, if they were measured; empty:
+  // no engine.
+  std::string engine = {};
 };
 
 // Times of operators on a GPU: measured times from tables where there are any,
@@ -44,7 +47,8 @@ class GpuTimes {
   // of kernels that cannot be used; those of SurfacesOf.
   static absl::StatusOr<std::unique_ptr<GpuTimes>> Create(
       const GpuSpec& gpu, const std::vector<std::string>& tables,
-      const std::string& table_gpu, TimesChoice choice, Warnings* warnings);
+      const std::string& table_gpu, const TimesChoice& choice,
+      Warnings* warnings);
 
   GpuTimes(const GpuTimes&) = delete;
   GpuTimes& operator=(const GpuTimes&) = delete;
@@ -60,7 +64,7 @@ class GpuTimes {
  private:
   // A model of one GPU times the operators that no table of operators has.
   struct GpuModel {
-    GpuModel(const GpuSpec& gpu, TimesChoice choice);
+    GpuModel(const GpuSpec& gpu, const TimesChoice& choice);
     GpuModel(const GpuModel&) = delete;
     GpuModel& operator=(const GpuModel&) = delete;
 
@@ -69,7 +73,7 @@ class GpuTimes {
     KernelModel model;
   };
 
-  GpuTimes(const GpuSpec& gpu, TimesChoice choice)
+  GpuTimes(const GpuSpec& gpu, const TimesChoice& choice)
       : choice_(choice), own_(gpu, choice) {}
 
   // Returns what times operators that no table has.

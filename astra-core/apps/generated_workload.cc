@@ -38,14 +38,6 @@ absl::Status CheckPrecision(const GenWorkloadOptions& options) {
   return absl::OkStatus();
 }
 
-ProgramWork WorkOf(const GenWorkloadOptions& options) {
-  if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
-    return WorkOfTraining(options.model, *setup);
-  }
-  const auto [sequences, positions] = BatchOf(options);
-  return {.tokens = sequences * positions};
-}
-
 // Returns the operators of `blueprint`, each name and shape once, in order.
 std::vector<Operator> OperatorsOf(const Blueprint& blueprint) {
   std::vector<Operator> all;
@@ -146,7 +138,9 @@ absl::StatusOr<GeneratedWorkload> GenerateWorkload(
   ASTRA_ASSIGN_OR_RETURN(
       std::unique_ptr<GpuTimes> gpu_times,
       GpuTimes::Create(options.gpu, options.operator_tables, options.table_gpu,
-                       {.use = use, .attention = options.attention_speed == 1},
+                       {.use = use,
+                        .attention = options.attention_speed == 1,
+                        .engine = options.engine},
                        warnings));
   if (gpu_times->fitted() != nullptr) {
     WarnOfTrees(*gpu_times->fitted(), blueprint, warnings);
@@ -175,6 +169,14 @@ Batch BatchOf(const GenWorkloadOptions& options) {
   const int64_t replicas = setup.world_size / (setup.tensor * setup.pipeline);
   const bool decodes = setup.phase == InferencePhase::kDecode;
   return {setup.batch * replicas, decodes ? 1 : setup.positions};
+}
+
+ProgramWork WorkOf(const GenWorkloadOptions& options) {
+  if (const auto* setup = std::get_if<TrainingSetup>(&options.setup)) {
+    return WorkOfTraining(options.model, *setup);
+  }
+  const auto [sequences, positions] = BatchOf(options);
+  return {.tokens = sequences * positions};
 }
 
 }  // namespace astra

@@ -47,6 +47,9 @@ struct Batch {
 
 Batch BatchOf(const GenWorkloadOptions& options);
 
+// Returns what one iteration, or one step of inference, is for.
+ProgramWork WorkOf(const GenWorkloadOptions& options);
+
 }  // namespace astra
 
 #endif  // ASTRA_CORE_APPS_GENERATED_WORKLOAD_H_

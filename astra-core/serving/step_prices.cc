@@ -72,6 +72,7 @@ StepSeconds& StepSeconds::operator+=(const StepSeconds& other) {
   memory += other.memory;
   collectives += other.collectives;
   kernels += other.kernels;
+  host += other.host;
   traffic += other.traffic;
   return *this;
 }
@@ -83,7 +84,8 @@ StepSeconds Between(const StepSeconds& a, const StepSeconds& b, double share) {
   StepSeconds mixed = {.compute = mix(a.compute, b.compute),
                        .memory = mix(a.memory, b.memory),
                        .collectives = mix(a.collectives, b.collectives),
-                       .kernels = mix(a.kernels, b.kernels)};
+                       .kernels = mix(a.kernels, b.kernels),
+                       .host = mix(a.host, b.host)};
   if (a.traffic.parts().empty() && b.traffic.parts().empty()) return mixed;
   mixed.traffic = a.traffic.Scaled(1 - share);
   mixed.traffic += b.traffic.Scaled(share);
@@ -229,8 +231,8 @@ void StepPrices::AddModule(const MockModule& module, Part part, double times,
     const ModuleStep* next = i + 1 < steps.size() ? &steps[i + 1] : nullptr;
     if (PartOf(module, step, next) != part) continue;
     if (step.kind == StepKind::kWait) continue;
-    sum.kernels += times;
     if (step.kind != StepKind::kCompute) {
+      sum.kernels += times;
       AddCollective(step.communication.kind,
                     GroupOf(step.communication.dimension, setup),
                     step.communication.bytes, times, groups, sum);
@@ -239,6 +241,11 @@ void StepPrices::AddModule(const MockModule& module, Part part, double times,
     const OperatorTime time = times_.TimeOf(step.op);
     double& seconds = time.bound == "compute" ? sum.compute : sum.memory;
     seconds += times * SecondsOf(step.op, time);
+    if (time.host == TimePs{}) {
+      sum.kernels += times;
+    } else {
+      sum.host += times * ToSeconds(time.host);
+    }
   }
 }
 

@@ -46,12 +46,14 @@
 
 namespace astra {
 
-// Seconds by what bounds them, and how many kernels take them.
+// Seconds by what bounds them, how many kernels take them, and how long the
+// host needs to start others, of which that was measured.
 struct StepSeconds {
   double compute = 0;
   double memory = 0;  // And the start and end of small kernels.
   double collectives = 0;
   double kernels = 0;
+  double host = 0;
   // Of the collectives that span servers. Empty unless it is watched; see
   // StepPrices::WatchTraffic().
   StepTraffic traffic = {};

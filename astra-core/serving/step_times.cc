@@ -188,7 +188,8 @@ StepParts StepTimes::WithHost(int64_t sequences, const GraphUse& use,
   parts.gpu = gpu;
   const double seconds = gpu.sum();
   if (!use.in_graph) {
-    const double launches = facts_.launch_us * kSecondsPerUs * gpu.kernels;
+    const double launches =
+        facts_.launch_us * kSecondsPerUs * gpu.kernels + gpu.host;
     parts.launch = std::max(0.0, launches - seconds);
   }
   const double host = facts_.HostSeconds(sequences);

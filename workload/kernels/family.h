@@ -55,6 +55,12 @@ struct KernelFamily {
   BackendMerge merge = BackendMerge::kOwn;
   bool has_kernels = false;           // Experts: lines say which kernel ran.
   std::string_view backend = "vllm";  // Whose surfaces count, unless told.
+  // An element type for which the surfaces of `backend` have the time in which
+  // the host starts a kernel, where that is longer than the kernel; empty if
+  // there is none.
+  std::string_view host_timed = {};
+  // Engines bring kernels of their own, of which times differ by factors.
+  bool is_of_engine = false;
 };
 
 // The values that a column of sizes or an axis may have.

@@ -38,21 +38,21 @@ OperatorKernel CallOf(std::string_view family, std::vector<std::string> words,
 
 OperatorKernel KernelOfExperts(const Gemm& gemm, bool is_up,
                                Precision precision) {
-  constexpr int64_t kManyExperts = 64;
-  const double topk =
-      std::min(gemm.groups >= kManyExperts ? 8.0 : 2.0, Real(gemm.groups));
+  const auto [experts, top_k, ranks] = gemm.routed;
+  const double rows = Real(gemm.groups * gemm.m);
   const double hidden = Real(is_up ? gemm.k : gemm.n);
   const double inter = is_up ? Real(gemm.n) / 2 : Real(gemm.k);
   OperatorKernel kernel =
       CallOf("moe", {WordOf(precision)},
-             {hidden, inter, topk, Real(gemm.groups), 1, 1, kGatedMatrices},
-             {0, std::max(1.0, Real(gemm.groups * gemm.m) / topk)});
+             {hidden, inter, Real(top_k), Real(experts), 1, Real(ranks),
+              kGatedMatrices},
+             {0, std::max(1.0, rows * Real(ranks) / Real(top_k))});
   kernel.is_part = true;
   return kernel;
 }
 
 std::optional<OperatorKernel> KernelOf(const Gemm& gemm, const Operator& op) {
-  if (op.name == "experts_up" || op.name == "experts_down") {
+  if (gemm.routed.experts > 0) {
     return KernelOfExperts(gemm, op.name == "experts_up", op.precision);
   }
   if (gemm.groups == 1) {
@@ -154,6 +154,7 @@ OperatorTime KernelModel::TimeOf(const Operator& op) const {
   time.source = estimate->source;
   time.error = estimate->error;
   time.from = estimate->from;
+  time.host = FromMicroseconds(estimate->host_us);
   return time;
 }
 

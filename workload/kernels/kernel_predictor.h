@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -32,6 +33,9 @@ struct KernelEstimate {
   // GPU that the time was carried over from; empty if none.
   std::string_view from;
   double error = 0;  // Relative error to expect.
+  // What the host needs to start the kernel where no CUDA graph does, if a
+  // table tells; 0 if none does.
+  double host_us = 0;
 };
 
 // Returns "measured", "carried over from h100-sxm", ...
@@ -44,8 +48,11 @@ std::string DescribeSource(const KernelEstimate& estimate);
 //   3. the same of the element type that is most like the one asked for
 //   4. the same two of the GPU nearest by its peaks, carried over (transfer.h)
 //
-// and within a surface from the shape itself if it was measured, else from its
-// neighbours (surface.h, neighbours.h).
+// Where the time of a surface may be the host's (KernelFamily::host_timed), the
+// least time of all backends is that of the kernel.
+//
+// Within a surface the answer comes from the shape itself if it was measured,
+// else from its neighbours (surface.h, neighbours.h).
 class KernelPredictor {
  public:
   // An empty `backend` means that of the family. `library` must outlive this
@@ -53,6 +60,10 @@ class KernelPredictor {
   KernelPredictor(GpuSpec gpu, const SurfaceLibrary& library,
                   std::string backend = "",
                   LeaveOut leave_out = LeaveOut::kNone);
+
+  // Lets the surfaces of a backend go first where engines bring kernels of
+  // their own (KernelFamily::is_of_engine), unless a backend was asked for.
+  void SetEngine(std::string backend) { engine_ = std::move(backend); }
 
   // Adds a surface of the user's own, which goes before all but those added
   // later.
@@ -75,6 +86,7 @@ class KernelPredictor {
   struct Found {
     KernelEstimate estimate;
     double floor_us = 0;
+    bool may_be_of_host = false;
   };
 
   std::optional<Found> FindOn(const Surface& surface, const KernelCall& call,
@@ -93,6 +105,7 @@ class KernelPredictor {
   KernelPeaks peaks_;
   const SurfaceLibrary& library_;
   std::string backend_;
+  std::string engine_;
   LeaveOut leave_out_;
   std::vector<const GpuSpec*> nearest_;
   std::vector<Surface> own_;

@@ -120,6 +120,20 @@ MockModule Gather(const ModelShape& model, const ModuleContext& context) {
   return builder.Take();
 }
 
+int64_t InputsOf(const ModelShape& model) {
+  return model.feed_forward.gated ? 2 : 1;
+}
+
+// Counts the weights of `held` experts of a width.
+void AddExpertParameters(const ModelShape& model, int64_t held, int64_t width,
+                         ModuleBuilder& builder) {
+  const int64_t inputs = InputsOf(model);
+  builder.ExpertParameters(held * (inputs + 1) * model.hidden * width);
+  if (model.experts->expert_bias) {
+    builder.ExpertParameters(held * (inputs * width + model.hidden));
+  }
+}
+
 MockModule Products(const ModelShape& model, const ModuleContext& context) {
   const Experts& experts = *model.experts;
   const int64_t held = experts.experts / context.expert;
@@ -128,7 +142,8 @@ MockModule Products(const ModelShape& model, const ModuleContext& context) {
   // A few tokens, as in a decode step, reach at most as many experts.
   const int64_t busy = std::min(held, tokens);
   const int64_t each = (tokens + busy - 1) / busy;
-  const int64_t inputs = model.feed_forward.gated ? 2 : 1;
+  const int64_t inputs = InputsOf(model);
+  const Routed routed = {experts.experts, experts.top_k, context.expert};
 
   ModuleBuilder builder("moe_experts", context);
   builder.Continue(RecomputeModule::kMoe);
@@ -140,7 +155,8 @@ MockModule Products(const ModelShape& model, const ModuleContext& context) {
                   .outputs = inputs * width,
                   .saved_tokens = tokens,
                   .casts_inputs = true,
-                  .casts_gradients = false});
+                  .casts_gradients = false,
+                  .routed = routed});
   // The activation keeps a probability in FP32 for each token.
   builder.Saved(context.weights_in_experts ? 4 * tokens : 0);
   builder.Begin(RecomputeModule::kMoeActivation);
@@ -151,12 +167,10 @@ MockModule Products(const ModelShape& model, const ModuleContext& context) {
                   .tokens = each,
                   .inputs = width,
                   .outputs = model.hidden,
-                  .saved_tokens = tokens});
+                  .saved_tokens = tokens,
+                  .routed = routed});
   builder.End(RecomputeModule::kExpertProducts);
-  builder.ExpertParameters(held * (inputs + 1) * model.hidden * width);
-  if (experts.expert_bias) {
-    builder.ExpertParameters(held * (inputs * width + model.hidden));
-  }
+  AddExpertParameters(model, held, width, builder);
   const int64_t bytes = GatheredBytes(model, context);
   if (!context.sums_experts()) {
     builder.ForwardCollective(CollectiveKind::kReduceScatter, kExpertTensor,

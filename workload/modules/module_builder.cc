@@ -79,10 +79,11 @@ ModuleBuilder::ModuleBuilder(std::string_view name,
 
 void ModuleBuilder::Linear(const Product& product) {
   const auto& [op, groups, m, k, n, saved_tokens, shares_input, saved_bits,
-               parts, is_exact, casts_inputs, casts_gradients] = product;
+               parts, is_exact, casts_inputs, casts_gradients, routed] =
+      product;
   RecomputeModules makers = made_by_;
   const Precision precision = is_exact ? Precision::kBf16 : context_.precision;
-  Gemm gemm = {.groups = groups, .m = m, .n = n, .k = k};
+  Gemm gemm = {.groups = groups, .m = m, .n = n, .k = k, .routed = routed};
   const bool starts_each =
       context_.training && groups > 1 && !context_.fused_experts;
   gemm.starts_each_group = starts_each;

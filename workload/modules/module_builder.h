@@ -43,6 +43,7 @@ class ModuleBuilder {
     // outputs, to FP8. Otherwise the cast is part of a norm or an activation.
     bool casts_inputs = false;
     bool casts_gradients = true;
+    Routed routed = {};
   };
   // Adds the products. In FP8, a cast reads 2 bytes of an element and writes 1,
   // and in training another byte for the transposed copy that the weight

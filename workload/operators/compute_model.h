@@ -35,6 +35,9 @@ struct OperatorTime {
   // Name of the GPU that the time was carried over from, if known. It lives as
   // long as the model.
   std::string_view from = {};
+  // What the host needs to start the operator where no CUDA graph does, if it
+  // was measured.
+  TimePs host = {};
 };
 
 // A source of operator times. All times are above 0.

@@ -12,6 +12,16 @@
 
 namespace astra {
 
+// Where the rows of products of experts come from: each token takes `top_k` of
+// all `experts`, which lie on `ranks`.
+struct Routed {
+  int64_t experts = 0;  // 0: a product of other rows.
+  int64_t top_k = 0;
+  int64_t ranks = 1;
+
+  friend bool operator==(const Routed&, const Routed&) = default;
+};
+
 // `groups` products of m x k by k x n. More than one is a grouped product, as
 // for experts.
 struct Gemm {
@@ -23,6 +33,7 @@ struct Gemm {
   // written.
   int64_t sum_bytes = 0;
   bool starts_each_group = false;  // Whether each group is a kernel of its own.
+  Routed routed = {};
 
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };

@@ -44,8 +44,9 @@ absl::StatusOr<std::unique_ptr<ServingPricing>> ServingPricing::Create(
       job, std::move(system), std::move(topology), num_gpus));
   ASTRA_ASSIGN_OR_RETURN(
       pricing->gpu_,
-      GpuTimes::Create(job.gpu, {}, "", {.use = KernelUse::kInference},
-                       warnings));
+      GpuTimes::Create(
+          job.gpu, {}, "",
+          {.use = KernelUse::kInference, .engine = job.engine.name}, warnings));
   return pricing;
 }
 

@@ -172,6 +172,28 @@ TEST(StepTimesTest, TheHostWaitsOrRunsBesideTheGpu) {
   EXPECT_EQ(parts.host, 0);
 }
 
+// The products of two blocks, 4 in each, and the logits need 5 us of the host
+// where no graph starts them; 22 other kernels need 1 us.
+TEST(StepTimesTest, MeasuredStartsCountWithoutAGraph) {
+  class : public FlopClock {
+   public:
+    OperatorTime TimeOf(const Operator& op) const override {
+      OperatorTime time = FlopClock::TimeOf(op);
+      if (std::holds_alternative<Gemm>(op.shape)) time.host = TimePs(5'000'000);
+      return time;
+    }
+  } clock;
+  Replica replica(TinyLlama(), {}, clock);
+  replica.facts.launch_us = 1;
+  const StepWork work = {.decodes = 1, .decode_context = 8};
+  EXPECT_EQ(replica.steps.PartsOf(work).launch, 0);
+  replica.facts.graphs.clear();
+  const StepParts parts = replica.steps.PartsOf(work);
+  EXPECT_NEAR(parts.gpu.host, 9 * 5e-6, 1e-12);
+  EXPECT_NEAR(parts.gpu.kernels, 22, 1e-12);
+  EXPECT_NEAR(parts.launch + parts.gpu.sum(), 9 * 5e-6 + 22e-6, 1e-12);
+}
+
 TEST(StepTimesTest, TimeGrowsWithPositionsAndContext) {
   const H100 h100;
   Warnings warnings;
