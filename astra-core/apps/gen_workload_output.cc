@@ -198,9 +198,9 @@ absl::StatusOr<std::string> ChartOf(const GenWorkloadOptions& options,
 
 std::string Explanation(const GenWorkloadOptions& options,
                         const Blueprint& blueprint, const ModuleTimes& times) {
-  const auto [sequences, positions] = BatchOf(options);
-  std::string text = ExplainBlueprint(options.model, options.gpu, blueprint,
-                                      sequences, positions, times);
+  std::string text =
+      ExplainBlueprint(options.model, options.gpu, blueprint, WorkOf(options),
+                       BatchOf(options).positions, times);
   const absl::StatusOr<Program> program = ProgramOf(options, blueprint, times);
   if (program.ok()) text += DescribeMemory(*program, MemoryOf(*program));
   return text;

@@ -59,8 +59,9 @@ class FieldVisitor {
 //   kInferredLayer  is the name of these modules in SimAI's text of inference.
 //   CheckTensor     checks that TP of a size can split it.
 //   CheckContext    checks that CP, of more than one rank, can split it.
-//   ScoreWidth      is heads x (elements of a key + elements of a value): what
-//                   each pair of positions multiplies.
+//   Scores          is what a position of a sequence multiplies in the mean, to
+//                   score the keys that it sees and to sum their values: heads x
+//                   (elements of a key + elements of a value) x MeanKeys.
 // clang-format on
 template <class Kind>
 concept AttentionKind = std::equality_comparable<Kind> &&
@@ -82,8 +83,16 @@ concept AttentionKind = std::equality_comparable<Kind> &&
     } -> std::same_as<std::vector<MockModule>>;
   { of.CheckTensor(number) } -> std::same_as<absl::Status>;
   { of.CheckContext(context) } -> std::same_as<absl::Status>;
-  { of.ScoreWidth() } -> std::same_as<int64_t>;
+  { of.Scores(number, number) } -> std::same_as<double>;
 };
+
+// Returns the keys that a position of a causal sequence sees in the mean, of at
+// most `window` up to itself, when half a key counts for its own: w - w^2 / 2s.
+constexpr double MeanKeys(int64_t positions, int64_t window) {
+  const auto s = static_cast<double>(positions);
+  const double w = static_cast<double>(window < positions ? window : positions);
+  return w - w * w / (2 * s);
+}
 
 }  // namespace astra
 

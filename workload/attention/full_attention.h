@@ -52,7 +52,10 @@ struct FullAttention {
                                   const ModuleContext& context) const;
   absl::Status CheckTensor(int64_t tensor) const;
   absl::Status CheckContext(const ModuleContext& context) const;
-  int64_t ScoreWidth() const { return 2 * heads * head_dim; }
+  double Scores(int64_t layer, int64_t positions) const {
+    return static_cast<double>(2 * heads * head_dim) *
+           MeanKeys(positions, HasWindow(layer) ? window : positions);
+  }
 
   friend bool operator==(const FullAttention&, const FullAttention&) = default;
 };

@@ -49,8 +49,10 @@ struct LatentAttention {
                                   const ModuleContext& context) const;
   absl::Status CheckTensor(int64_t tensor) const;
   absl::Status CheckContext(const ModuleContext& context) const;
-  int64_t ScoreWidth() const {
-    return heads * (nope_head_dim + rope_head_dim + v_head_dim);
+  double Scores(int64_t /*layer*/, int64_t positions) const {
+    return static_cast<double>(heads *
+                               (nope_head_dim + rope_head_dim + v_head_dim)) *
+           MeanKeys(positions, positions);
   }
 
   friend bool operator==(const LatentAttention&,

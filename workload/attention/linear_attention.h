@@ -48,7 +48,8 @@ struct LinearAttention {
                                   const ModuleContext& context) const;
   absl::Status CheckTensor(int64_t tensor) const;
   absl::Status CheckContext(const ModuleContext& context) const;
-  int64_t ScoreWidth() const { return 0; }  // Its state has a fixed size.
+  // Its state has a fixed size.
+  double Scores(int64_t /*layer*/, int64_t /*positions*/) const { return 0; }
 
   friend bool operator==(const LinearAttention&,
                          const LinearAttention&) = default;

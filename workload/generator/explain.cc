@@ -138,9 +138,9 @@ std::string ExplainGrades(const GpuSpec& gpu) {
   return text;
 }
 
-std::string ExplainWork(const ModelSpec& model, const GpuSpec& gpu,
-                        const Blueprint& blueprint, int64_t sequences,
-                        int64_t positions, double load) {
+std::string ExplainWork(const GpuSpec& gpu, const Blueprint& blueprint,
+                        const ProgramWork& work, int64_t positions,
+                        double load) {
   double flops = 0;
   for (const ProgramStage& stage : blueprint.stages) {
     const StageTotals totals = Sum(blueprint, stage);
@@ -153,15 +153,15 @@ std::string ExplainWork(const ModelSpec& model, const GpuSpec& gpu,
   const int64_t ranks_of_stage = sizes.num_ranks / sizes.pipeline;
   flops *= static_cast<double>(ranks_of_stage) *
            static_cast<double>(sizes.micro_batches);
-  const auto tokens = static_cast<double>(sequences * positions);
+  const auto tokens = static_cast<double>(work.tokens);
   std::string text = fmt::format(
       "work       {} sequences of {} positions = {} tokens; {:.6g} TFLOP in "
       "all, {:.6g} GFLOP a token",
-      sequences, positions, sequences * positions, flops * 1e-12,
+      work.tokens / positions, positions, work.tokens, flops * 1e-12,
       flops / tokens * 1e-9);
   if (!blueprint.forward_only) {
     text += fmt::format(" (6 N + attention: {:.6g})",
-                        TrainingFlopsPerToken(model, positions) * 1e-9);
+                        work.model_flops / tokens * 1e-9);
   }
   text +=
       fmt::format("\nGPU        {}; {}\n", gpu.name, gpu.calibration.origin);
@@ -271,13 +271,13 @@ double TrainingFlopsPerToken(const ModelSpec& model, int64_t positions) {
                               : 0;
   const auto products =
       static_cast<double>(CountActiveParameters(model) - looked_up - learned);
-  int64_t width = 0;
+  double scores = 0;
   for (int64_t layer = 0; layer < model.layers; ++layer) {
-    width += std::visit([](const auto& kind) { return kind.ScoreWidth(); },
-                        model.AttentionOf(layer));
+    scores += std::visit(
+        [=](const auto& kind) { return kind.Scores(layer, positions); },
+        model.AttentionOf(layer));
   }
-  return 6 * products +
-         6 * 0.5 * static_cast<double>(width) * static_cast<double>(positions);
+  return 6 * products + 6 * scores;
 }
 
 ProgramWork WorkOfTraining(const ModelSpec& model, const TrainingSetup& setup) {
@@ -289,14 +289,14 @@ ProgramWork WorkOfTraining(const ModelSpec& model, const TrainingSetup& setup) {
 }
 
 std::string ExplainBlueprint(const ModelSpec& model, const GpuSpec& gpu,
-                             const Blueprint& blueprint, int64_t sequences,
-                             int64_t positions, const ModuleTimes& times) {
+                             const Blueprint& blueprint,
+                             const ProgramWork& work, int64_t positions,
+                             const ModuleTimes& times) {
   std::string text = ExplainModel(model);
   text += ExplainLayout(blueprint);
   text += ExplainSchedule(blueprint);
   text += ExplainStages(blueprint, times);
-  text +=
-      ExplainWork(model, gpu, blueprint, sequences, positions, times.load());
+  text += ExplainWork(gpu, blueprint, work, positions, times.load());
   if (blueprint.pipeline_message > Bytes(0)) {
     text += fmt::format("pipeline   a message of {} B between stages\n",
                         blueprint.pipeline_message.count());

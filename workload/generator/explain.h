@@ -18,16 +18,20 @@ namespace astra {
 // Returns the model's parameters beside the published count, the layout, what
 // each stage holds and computes, the totals of an iteration, and for each
 // module its collectives and its operators with shapes, FLOPs, bytes and times.
-// An iteration has `sequences` sequences of `positions` positions each.
+// An iteration does `work`, on sequences of `positions` positions each.
 std::string ExplainBlueprint(const ModelSpec& model, const GpuSpec& gpu,
-                             const Blueprint& blueprint, int64_t sequences,
-                             int64_t positions, const ModuleTimes& times);
+                             const Blueprint& blueprint,
+                             const ProgramWork& work, int64_t positions,
+                             const ModuleTimes& times);
 
 // Returns the FLOPs for training one token of a sequence of `positions`,
 // forward and backward, without recomputation: 6 for each active parameter that
 // takes part in a product, and for the causal half of the scores
 //
 //   6 x layers x positions x heads x (dim of a key + dim of a value) x 1/2
+//
+// or, where a layer has a window w below the positions s, with w - w^2 / 2s in
+// place of s / 2.
 //
 // Source: Korthikanti et al., arXiv 2205.05198, appendix A, with a causal mask.
 double TrainingFlopsPerToken(const ModelSpec& model, int64_t positions);

@@ -43,7 +43,7 @@ std::string Explain(const ModelSpec& model, const TrainingSetup& setup) {
   const FixedTime time;
   return ExplainBlueprint(
       model, TestGpu(), ValueOrDie(TrainingBlueprint(model, setup)),
-      setup.global_batch, setup.positions, ModuleTimes(time));
+      WorkOfTraining(model, setup), setup.positions, ModuleTimes(time));
 }
 
 TEST(ExplainTest, BeginsWithTheModel) {
@@ -166,7 +166,7 @@ TEST(ExplainTest, SaysTheCacheOfInference) {
   const std::string text =
       ExplainBlueprint(SmallLlama(), TestGpu(),
                        ValueOrDie(InferenceBlueprint(SmallLlama(), setup)),
-                       1024, 1024, ModuleTimes(time));
+                       {.tokens = 1024 * 1024}, 1024, ModuleTimes(time));
   // 2 blocks x 2^20 tokens x 2 x 2 x 8 x 2 B.
   EXPECT_THAT(text, HasSubstr("KV cache 0.125 GiB\n"));
   EXPECT_THAT(text, HasSubstr("pipeline   a message of 134217728 B between "

@@ -78,6 +78,23 @@ TEST(TrainingFlopsPerTokenTest, IsSixNAndTheScores) {
                    6 * kProducts + 6 * 96 * kH * 2048);
 }
 
+// A position of Mistral-7B's 131,072 sees 4,096 keys, or 4,032 in the mean.
+TEST(TrainingFlopsPerTokenTest, AWindowBoundsTheScores) {
+  ModelSpec model = Bundled("llama3-8b");
+  const double products = TrainingFlopsPerToken(model, 2);
+  auto& attention = std::get<FullAttention>(model.attention);
+  attention.window = 4096;
+  attention.window_every = 1;
+  const double both = TrainingFlopsPerToken(model, 131072);
+  EXPECT_NEAR(both - products, 6.0 * 32 * 2 * 4096 * (4032 - 1), 1e4);
+  // Half of the layers.
+  attention.window_every = 2;
+  EXPECT_NEAR(TrainingFlopsPerToken(model, 131072) - products,
+              6.0 * 16 * 2 * 4096 * (4032 + 65536 - 2), 1e4);
+  EXPECT_EQ(TrainingFlopsPerToken(model, 4096),
+            TrainingFlopsPerToken(Bundled("llama3-8b"), 4096));
+}
+
 // The estimate takes the scores backward as twice those forward, where flash
 // attention has 2.5 times; and norms and biases as products.
 TEST(TrainingFlopsPerTokenTest, IsWhatABlueprintHas) {
