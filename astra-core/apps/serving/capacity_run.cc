@@ -79,6 +79,11 @@ std::optional<SteadyState> SteadyOf(const CapacityJob& job,
       job.load.lengths);
 }
 
+// Returns whether enough requests keep the limits, and yet they pile up.
+bool IsOnlyUnsteady(const CapacityJob& job, const ReplayedLoad& load) {
+  return !load.is_steady && load.share >= job.search.share;
+}
+
 // Returns the load of a replica that keeps the limits in the closed form, to
 // start from; one request a second where it has none.
 SteadyLoad GuessOf(const CapacityJob& job,
@@ -153,6 +158,14 @@ absl::StatusOr<CapacityRuns> Search(const CapacityJob& job, ReplicaTimes& times,
   return runs;
 }
 
+// Says whether a run passed, and why not where limits are not the reason.
+std::string_view Passes(const CapacityJob& job, const CapacityRuns& runs,
+                        size_t run) {
+  const ReplayedLoad& load = runs.loads[run];
+  if (runs.capacity.runs[run].passes) return "yes";
+  return IsOnlyUnsteady(job, load) ? "no: more come than end" : "no";
+}
+
 std::string_view LoadName(const CapacityJob& job) {
   return job.rate ? "replicas" : "requests/s";
 }
@@ -182,7 +195,7 @@ std::string PageOf(const CapacityJob& job, const CapacityRuns& runs) {
                  "{:>12.6g} {:>9.2f} {:>9.1f} {:>9.1f} {:>9.2f} {:>9.2f}  {}\n",
                  run.load, 100 * load.share, kMsPerSecond * load.ttft,
                  kMsPerSecond * load.ttft_p99, kMsPerSecond * load.tpot,
-                 kMsPerSecond * load.tpot_p99, run.passes ? "yes" : "no");
+                 kMsPerSecond * load.tpot_p99, Passes(job, runs, i));
   }
   if (!runs.capacity.is_monotone) {
     page +=
@@ -205,6 +218,14 @@ std::string PageOf(const CapacityJob& job, const CapacityRuns& runs) {
 
 std::string ResultOf(const CapacityJob& job, const CapacityRuns& runs) {
   const ServingJob& serving = job.options.job;
+  if (!runs.best && std::any_of(runs.loads.begin(), runs.loads.end(),
+                                [&job](const ReplayedLoad& load) {
+                                  return IsOnlyUnsteady(job, load);
+                                })) {
+    return "no answer: more requests come than end though they keep the "
+           "limits; "
+           "with more --requests more of them end";
+  }
   if (!runs.best) {
     return job.rate ? fmt::format(
                           "no number of replicas up to {} keeps the "
@@ -224,13 +245,13 @@ std::string ResultOf(const CapacityJob& job, const CapacityRuns& runs) {
 
 std::string CsvOf(const CapacityRuns& runs) {
   std::string csv =
-      "load,rate,requests,share_within,passes,ttft_mean_ms,ttft_p99_ms,"
+      "load,rate,requests,share_within,steady,passes,ttft_mean_ms,ttft_p99_ms,"
       "tpot_mean_ms,tpot_p99_ms,output_tokens_per_s\n";
   for (size_t i = 0; i < runs.loads.size(); ++i) {
     const ReplayedLoad& load = runs.loads[i];
-    AppendFormat(&csv, "{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g}\n",
+    AppendFormat(&csv, "{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g}\n",
                  runs.capacity.runs[i].load, load.rate, load.requests,
-                 load.share, runs.capacity.runs[i].passes,
+                 load.share, load.is_steady, runs.capacity.runs[i].passes,
                  kMsPerSecond * load.ttft, kMsPerSecond * load.ttft_p99,
                  kMsPerSecond * load.tpot, kMsPerSecond * load.tpot_p99,
                  load.output_rate);

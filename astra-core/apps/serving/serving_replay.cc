@@ -1,12 +1,55 @@
 #include "astra-core/apps/serving/serving_replay.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
+#include <vector>
 
 #include "astra-core/base/status_macros.h"
 #include "workload/serving/simulation.h"
 
 namespace astra {
+namespace {
+
+// Keeps the metrics, and when each request came and ended.
+class ReplayMetrics : public ServingMetrics {
+ public:
+  using ServingMetrics::ServingMetrics;
+
+  void OnRequest(const RequestResult& result) override {
+    ServingMetrics::OnRequest(result);
+    spans_.push_back({result.times.arrival, result.times.last_token});
+  }
+  const std::vector<ServedSpan>& spans() const { return spans_; }
+
+ private:
+  std::vector<ServedSpan> spans_;
+};
+
+}  // namespace
+
+bool IsSteady(absl::Span<const ServedSpan> requests) {
+  constexpr double kLeastShare = 0.85;
+  constexpr double kDeviations = 3;
+  const auto [first, last] = std::minmax_element(
+      requests.begin(), requests.end(),
+      [](const auto& a, const auto& b) { return a.arrival < b.arrival; });
+  if (first == requests.end()) return true;
+  const TimePs until = last->arrival;
+  const TimePs from(std::midpoint(first->arrival.count(), until.count()));
+  const auto is_within = [=](TimePs time) {
+    return time > from && time <= until;
+  };
+  double come = 0;
+  double ended = 0;
+  for (const ServedSpan& request : requests) {
+    if (is_within(request.arrival)) come += 1;
+    if (is_within(request.end)) ended += 1;
+  }
+  return come - ended <=
+         std::max((1 - kLeastShare) * come, kDeviations * std::sqrt(come));
+}
 
 absl::StatusOr<ReplayedLoad> ReplayAt(const ReplayedDeployment& deployment,
                                       const SizingLoad& load,
@@ -22,7 +65,7 @@ absl::StatusOr<ReplayedLoad> ReplayAt(const ReplayedDeployment& deployment,
   options.first_token_from_decode = deployment.first_token_from_decode;
   options.entry_delay =
       TimePs(std::llround(kPsPerSecond * deployment.request_seconds));
-  ServingMetrics metrics(limits);
+  ReplayMetrics metrics(limits);
   ASTRA_RETURN_IF_ERROR(Serve(options, source.get(), &metrics));
   const ServingSummary summary = metrics.Summary();
   ReplayedLoad replayed;
@@ -34,8 +77,8 @@ absl::StatusOr<ReplayedLoad> ReplayAt(const ReplayedDeployment& deployment,
   replayed.ttft_p99 = summary.ttft.p99 / kPsPerSecond;
   replayed.tpot = summary.tpot.mean / kPsPerSecond;
   replayed.tpot_p99 = summary.tpot.p99 / kPsPerSecond;
-  replayed.served = summary.PerSecond(summary.requests);
   replayed.output_rate = summary.PerSecond(summary.output_tokens);
+  replayed.is_steady = IsSteady(metrics.spans());
   return replayed;
 }
 

@@ -8,7 +8,9 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "astra-core/apps/serving/sizing_options.h"
+#include "astra-core/base/units.h"
 #include "astra-core/serving/capacity_search.h"
 #include "workload/serving/kv_transfer.h"
 #include "workload/serving/metrics.h"
@@ -36,17 +38,24 @@ struct ReplayedLoad {
   double tpot = 0;
   double tpot_p99 = 0;
   double output_rate = 0;  // Tokens per second.
-  double served = 0;       // Requests per second, until the last has ended.
+  bool is_steady = false;  // See IsSteady.
 
-  // Returns the share for the search: 0 where requests are not served as fast
-  // as they come, so that those behind the run would wait ever longer. A run
-  // has ten requests for each in flight, whose last ones end up to a tenth of
-  // it after the arrivals.
-  double share_if_steady() const {
-    constexpr double kLeastServed = 0.85;
-    return served < kLeastServed * rate ? 0 : share;
-  }
+  // Returns the share for the search: 0 where those behind the run would wait
+  // ever longer.
+  double share_if_steady() const { return is_steady ? share : 0; }
 };
+
+// When a request came, and when it had its last token.
+struct ServedSpan {
+  TimePs arrival;
+  TimePs end;
+};
+
+// Returns whether requests are served as fast as they come: in the second half
+// of the time in which they come, at least 85 % as many end as come, or so many
+// that chance explains the rest (three times the root of their number). Where
+// fewer end, they pile up, or the run is too short for any to end.
+bool IsSteady(absl::Span<const ServedSpan> requests);
 
 // Errors: those of Serve().
 absl::StatusOr<ReplayedLoad> ReplayAt(const ReplayedDeployment& deployment,

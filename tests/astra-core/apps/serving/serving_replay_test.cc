@@ -2,17 +2,47 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace astra {
 namespace {
 
-TEST(ReplayedLoadTest, FailsWhereRequestsAreServedTooSlowly) {
+// Requests that come each second; each takes what `seconds(i)` says.
+template <class Seconds>
+std::vector<ServedSpan> Spans(int count, Seconds seconds) {
+  std::vector<ServedSpan> spans;
+  for (int i = 0; i < count; ++i) {
+    const TimePs arrival(i * kPsPerSecond);
+    spans.push_back({arrival, arrival + TimePs(seconds(i) * kPsPerSecond)});
+  }
+  return spans;
+}
+
+TEST(IsSteadyTest, OneLongAnswerDoesNotCount) {
+  EXPECT_TRUE(IsSteady({}));
+  EXPECT_TRUE(IsSteady(Spans(1000, [](int) { return 3; })));
+  EXPECT_TRUE(IsSteady(Spans(1000, [](int i) { return i == 999 ? 5000 : 3; })));
+}
+
+// A tenth or a fourth of the requests more come than end, of 500.
+TEST(IsSteadyTest, AGrowingQueueDoes) {
+  EXPECT_TRUE(IsSteady(Spans(1000, [](int i) { return i / 9; })));
+  EXPECT_FALSE(IsSteady(Spans(1000, [](int i) { return i / 3; })));
+}
+
+// Of the last 32, none ends before the last comes. 17 (three roots) might be
+// chance.
+TEST(IsSteadyTest, AShortRunTellsNothing) {
+  EXPECT_FALSE(IsSteady(Spans(64, [](int) { return 100; })));
+  EXPECT_TRUE(IsSteady(Spans(16, [](int) { return 100; })));
+}
+
+TEST(ReplayedLoadTest, FailsWhereRequestsPileUp) {
   ReplayedLoad load;
-  load.rate = 20;
   load.share = 0.995;
-  load.served = 17;
-  EXPECT_EQ(load.share_if_steady(), 0.995);
-  load.served = 16.9;
   EXPECT_EQ(load.share_if_steady(), 0);
+  load.is_steady = true;
+  EXPECT_EQ(load.share_if_steady(), 0.995);
 }
 
 }  // namespace
