@@ -74,6 +74,8 @@ class ScaledCollective {
 };
 
 constexpr double kPaceTolerance = 0.003;
+// A factor that takes less than this off the error is not worth it.
+constexpr double kLeastGain = 0.9;
 
 struct PaceSolution {
   double factor = 1;
@@ -96,7 +98,7 @@ absl::StatusOr<PaceSolution> SolvePace(const ScaledCollective& collective,
   for (int run = 0; run < kMaxRuns; ++run) {
     ASTRA_ASSIGN_OR_RETURN(const double us, collective.TimeUs(factor));
     const double error_us = std::abs(us - time_us);
-    if (error_us < best.error_us) {
+    if (error_us < kLeastGain * best.error_us) {
       best = {.factor = factor, .error_us = error_us};
     }
     if (error_us <= kPaceTolerance * time_us) break;
@@ -131,16 +133,17 @@ absl::StatusOr<NcclMessages> Paced(const NcclMessages& nccl,
                      is_limited ? scaled.OverlapFactor() : INFINITY);
   };
   ASTRA_ASSIGN_OR_RETURN(const PaceSolution solution, solve(collective));
-  if (larger == ScaledPart::kWire ||
-      solution.error_us <= kPaceTolerance * nccl.time_us) {
+  if (solution.error_us <= kPaceTolerance * nccl.time_us) {
     return collective.Scaled(solution.factor);
   }
-  // A chunk that goes through many ranks one after another takes longer for its
-  // bytes alone.
-  const ScaledCollective wire(nccl, ScaledPart::kWire, placed, new_network);
-  ASTRA_ASSIGN_OR_RETURN(const PaceSolution of_wire, solve(wire));
-  return of_wire.error_us < solution.error_us
-             ? wire.Scaled(of_wire.factor)
+  // A chunk that goes through many ranks one after another may take longer for
+  // its bytes alone, or for its latencies alone.
+  const ScaledPart smaller =
+      larger == ScaledPart::kWire ? ScaledPart::kLatency : ScaledPart::kWire;
+  const ScaledCollective other(nccl, smaller, placed, new_network);
+  ASTRA_ASSIGN_OR_RETURN(const PaceSolution of_other, solve(other));
+  return of_other.error_us < kLeastGain * solution.error_us
+             ? other.Scaled(of_other.factor)
              : collective.Scaled(solution.factor);
 }
 

@@ -7,9 +7,9 @@
 // sum. Messages overlap some parts: a ring hides latencies behind bytes, and a
 // tree fills chunk by chunk. So the parts are scaled for messages, by one
 // factor for each collective and size: the bytes on the wire where they are
-// most of the time, otherwise the latency of a hop or, where that cannot make
-// up for it, the bytes. The network decides how several collectives slow one
-// another.
+// most of the time, otherwise the latency of a hop; or the other of the two,
+// where that one cannot make up for it. The network decides how several
+// collectives slow one another.
 
 #ifndef ASTRA_CORE_ENGINE_MESSAGE_PACE_H_
 #define ASTRA_CORE_ENGINE_MESSAGE_PACE_H_
