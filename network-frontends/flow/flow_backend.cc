@@ -42,7 +42,8 @@ FlowBackend::FlowBackend(const Topology& topology, const FlowOptions& options)
       options_(options),
       next_hops_(topology),
       fair_rates_(Capacities(topology, options.efficiency)),
-      link_bytes_(topology.links().size()) {
+      wire_bytes_(topology.links().size()),
+      payload_bytes_(topology.links().size()) {
   ASTRA_CHECK(options.payload > Bytes(0), "payload {}", options.payload);
   ASTRA_CHECK(options.header >= Bytes(0), "header {}", options.header);
   statistics_.links.resize(topology.links().size());
@@ -177,7 +178,8 @@ void FlowBackend::CountBytes(const FlowClass& c, Bytes bytes) {
   const auto wire = static_cast<double>(WireBytes(bytes).count());
   const auto num_packets = static_cast<uint64_t>(NumPackets(bytes));
   for (const LinkId link : PathOf(c)) {
-    link_bytes_[link.index()] += wire;
+    wire_bytes_[link.index()] += wire;
+    payload_bytes_[link.index()] += static_cast<double>(bytes.count());
     statistics_.links[link.index()].packets += num_packets;
   }
   statistics_.num_data_packets += num_packets;
@@ -418,8 +420,8 @@ double FlowBackend::BusyPs(LinkId link, double bytes) const {
 }
 
 const NetworkStatistics& FlowBackend::statistics() {
-  for (size_t i = 0; i < link_bytes_.size(); ++i) {
-    statistics_.links[i].bytes = link_bytes_[i];
+  for (size_t i = 0; i < wire_bytes_.size(); ++i) {
+    statistics_.links[i].bytes = wire_bytes_[i];
   }
   for (const FlowClass& c : classes_) {
     double waiting = 0;
@@ -437,7 +439,7 @@ const NetworkStatistics& FlowBackend::statistics() {
       statistics_.links[link.index()].bytes -= waiting;
     }
   }
-  for (uint32_t i = 0; i < link_bytes_.size(); ++i) {
+  for (uint32_t i = 0; i < wire_bytes_.size(); ++i) {
     LinkRecord& link = statistics_.links[i];
     link.busy = TimePs(std::llround(BusyPs(LinkId(i), link.bytes)));
   }

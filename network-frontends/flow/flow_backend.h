@@ -95,8 +95,10 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
   void AdvanceTo(TimePs limit, std::vector<MessageId>* arrived) override;
   void LogArrivals(const ArrivalLog& log) override { log_ = log; }
 
-  // Counts headers, and all messages sent, even bytes that have not left yet.
-  absl::Span<const double> link_bytes() const override { return link_bytes_; }
+  // Counts all messages sent, even bytes that have not left yet.
+  absl::Span<const double> link_bytes() const override {
+    return payload_bytes_;
+  }
 
   // Fills in bytes, packets and busy time of links. Packets are those of all
   // messages sent; bytes are those that have left.
@@ -317,7 +319,8 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
   EventQueue present_arrivals_;
   Before before_;
 
-  std::vector<double> link_bytes_;
+  std::vector<double> wire_bytes_;     // Of each link, with headers,
+  std::vector<double> payload_bytes_;  // and without.
   NetworkStatistics statistics_;
   ArrivalLog log_;  // Empty if nobody listens.
 };

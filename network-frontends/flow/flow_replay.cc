@@ -49,7 +49,7 @@ bool FlowBackend::AreAtRest(absl::Span<const Connection> connections) const {
 
 LinkTraffic FlowBackend::TrafficOf(LinkId link) const {
   LinkTraffic traffic;
-  traffic.bytes = static_cast<uint64_t>(link_bytes_[link.index()]);
+  traffic.bytes = static_cast<uint64_t>(wire_bytes_[link.index()]);
   traffic.packets = statistics_.links[link.index()].packets;
   return traffic;
 }
@@ -96,8 +96,12 @@ void FlowBackend::Replay(const Measurement& measured,
                          absl::Span<const Connection> /*connections*/) {
   for (size_t i = 0; i < links.size(); ++i) {
     const LinkTraffic& traffic = measured.links[i];
-    link_bytes_[links[i].index()] += static_cast<double>(traffic.bytes);
-    statistics_.links[links[i].index()].packets += traffic.packets;
+    const uint32_t link = links[i].index();
+    const uint64_t headers =
+        traffic.packets * static_cast<uint64_t>(options_.header.count());
+    wire_bytes_[link] += static_cast<double>(traffic.bytes);
+    payload_bytes_[link] += static_cast<double>(traffic.bytes - headers);
+    statistics_.links[link].packets += traffic.packets;
   }
   AddCounters(measured, &statistics_);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "astra-core/base/real.h"
 #include "fmt/core.h"
 #include "network-frontends/flow/flow_backend.h"
 
@@ -170,11 +171,17 @@ void FlowBackend::GoOn(const Stalled& stalled) {
 // the links of another class.
 void FlowBackend::MoveBytes(const Stalled& stalled, uint32_t flow_class) {
   const double bytes = stalled.left + WireBytesBehind(stalled.message);
+  // Messages that wait for one another are mostly of one size.
+  const Bytes size = messages_[stalled.message].bytes;
+  const double payload =
+      bytes * Real(size.count()) / std::max(1.0, Real(WireBytes(size).count()));
   for (const LinkId link : PathOf(classes_[stalled.flow_class])) {
-    link_bytes_[link.index()] -= bytes;
+    wire_bytes_[link.index()] -= bytes;
+    payload_bytes_[link.index()] -= payload;
   }
   for (const LinkId link : PathOf(classes_[flow_class])) {
-    link_bytes_[link.index()] += bytes;
+    wire_bytes_[link.index()] += bytes;
+    payload_bytes_[link.index()] += payload;
   }
 }
 
