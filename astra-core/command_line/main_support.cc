@@ -1,5 +1,8 @@
 #include "astra-core/command_line/main_support.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,6 +21,16 @@ namespace {
 
 // Key of the payload in which a status holds its exit code.
 constexpr char kExitCode[] = "exit code";
+
+// Occupies standard streams that are closed, or the next file that is opened
+// would be taken for one. Reading from and printing to them fails as before.
+void OccupyStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) != -1) continue;
+    // Takes the lowest number that is free, which is that of the stream.
+    open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
 
 }  // namespace
 
@@ -38,6 +51,7 @@ absl::Status WithExitCode(absl::Status status, int code) {
 }
 
 int RunMain(const Log& log, absl::FunctionRef<int()> run) {
+  OccupyStandardStreams();
   EndOnSignals(log.program());
   // A container that is asked for an impossible size throws length_error.
   try {

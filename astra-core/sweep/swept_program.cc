@@ -57,7 +57,9 @@ std::string WhyRefused(const SweptProgram& program, std::string_view spelling) {
       std::find(refused.begin(), refused.end(), name) == refused.end()) {
     return "";
   }
-  if (name == "output") return "the sweep itself gives --output";
+  if (name == "output" || name == "result") {
+    return fmt::format("the sweep itself gives --{}", name);
+  }
   if (is_common || name.substr(0, kList.size()) == kList) {
     return fmt::format("--{} prints and stops: it cannot be swept",
                        name == "h" ? "help" : name);

@@ -53,9 +53,9 @@ def _call(program, operands, options):
     result = Result(program.name, path, outcome.output, outcome.warnings,
                     workspace)
     if outcome.exit_code != 0:
-        has_files = outcome.exit_code == 1 and result.files
+        has_result = outcome.exit_code == 1 and (result.files or result.output)
         raise _process.failure(program.name, outcome,
-                               result if has_files else None)
+                               result if has_result else None)
     return result
 
 

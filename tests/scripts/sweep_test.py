@@ -41,6 +41,13 @@ gen_workload: {model: gpt-7b, num_layers: 1, gpu: H100, world_size: 8,
 simai_analytical: {}
 """
 
+SIZES = """\
+simai_sweep: 1
+axes: {{size: [{}]}}
+simai_collective: {{system: dgx-h100, min-bytes: "${{size}}",
+  max-bytes: "${{size}}"}}
+"""
+
 
 class SweepTest(unittest.TestCase):
     def setUp(self):
@@ -204,6 +211,41 @@ class SweepTest(unittest.TestCase):
                 "point 1: TP 3 x PP 1 does not divide the 8 GPUs", said)
         self.assertIn("left out   2: TP 3",
                       self.sweep("status", "results/few", expect=1))
+
+    def test_points_that_fail_are_named_where_nothing_else_is(self):
+        self.write("sizes.yaml", SIZES.format("1M, x"))
+        said = self.sweep("run", "sizes.yaml", "-q", expect=1)
+        self.assertRegex(said, r"\Asimai_sweep: error: 1 of 2 points failed; "
+                               r"point 2: simai_collective: --min-bytes is .*\n\Z")
+
+    def test_names_that_no_point_has_are_errors(self):
+        wrong = {
+            "require: [tim_us < 30]":
+                "no point is feasible; point 1: cannot tell whether tim_us < "
+                '30: unknown variable "tim_us"; did you mean "time_us"?\n',
+            "objectives: [{minimize: tim_us}]":
+                'unknown metric "tim_us"; did you mean "time_us"?',
+        }
+        for number, (line, reason) in enumerate(wrong.items()):
+            self.write("sizes.yaml", SIZES.format("1M, 2M") + line + "\n")
+            said = self.sweep("run", "sizes.yaml", "-q", "-o", f"wrong{number}",
+                              expect=1)
+            self.assertIn(f"simai_sweep: error: {reason}", said)
+        self.assertIn('"finished":2,"infeasible":2,',
+                      self.sweep("status", "wrong0", "--json"))
+
+    def test_a_closed_stdout_is_not_the_lock(self):
+        self.write("sizes.yaml", SIZES.format("1M, 2M"))
+        process = subprocess.run(
+            ["bash", "-c", 'exec "$@" >&-', "bash", BIN / "simai_sweep", "run",
+             "sizes.yaml", "-o", "closed"], cwd=self.folder,
+            stderr=subprocess.PIPE, text=True, timeout=LIMIT, check=False)
+        self.assertEqual(
+            (process.returncode, process.stderr),
+            (2, "simai_sweep: error: stdout: cannot be written: Bad file "
+                "descriptor\n"))
+        self.assertRegex((self.folder / "closed/sweep.lock").read_text(),
+                         r"\A[0-9]+ on [^\n]*\Z")
 
     # TP 1 communicates least, but a GPU of 80 GB does not hold it.
     def test_what_does_not_fit_wins_only_where_it_is_allowed(self):
@@ -377,9 +419,10 @@ simai_analytical: {}
 
     def test_json_lines_are_json(self):
         self.write("few.yaml", FEW)
-        events = [json.loads(line) for line in
-                  self.sweep("run", "few.yaml", "--json",
-                             expect=1).splitlines()]
+        *lines, error = self.sweep("run", "few.yaml", "--json",
+                                   expect=1).splitlines()
+        self.assertIn("simai_sweep: error: 1 of 3 points failed; point 2", error)
+        events = [json.loads(line) for line in lines]
         self.assertEqual(sorted(event["event"] for event in events),
                          ["begin", "end", "point", "point", "point"])
         points = [json.loads(line) for line in

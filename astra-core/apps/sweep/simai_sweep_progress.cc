@@ -125,6 +125,7 @@ void SweepProgress::End(const SweepEnd& end) {
                   .BeginObject()
                   .Field("event", "end")
                   .Field("finished", end.num_finished)
+                  .Field("infeasible", end.num_infeasible)
                   .Field("illegal", end.num_illegal)
                   .Field("failed", end.num_failed)
                   .Field("not_run", end.num_pending)
@@ -134,6 +135,10 @@ void SweepProgress::End(const SweepEnd& end) {
                   .Field("why", why)
                   .EndObject());
   } else if (output_ == SweepOutput::kText) {
+    const std::string infeasible =
+        end.num_infeasible == 0
+            ? ""
+            : fmt::format(" ({} infeasible)", end.num_infeasible);
     const std::string illegal =
         end.num_illegal == 0
             ? ""
@@ -145,7 +150,7 @@ void SweepProgress::End(const SweepEnd& end) {
     Print(fmt::format(
         "{:<10} {}: {} finished{}{}, {} failed, {} not run; {} run now, in "
         "{:.1f} s{}\n",
-        end.how, plan_.sweep.name, end.num_finished, end.infeasible, illegal,
+        end.how, plan_.sweep.name, end.num_finished, infeasible, illegal,
         end.num_failed, end.num_pending, num_done_, wall.count(), more));
   }
 }

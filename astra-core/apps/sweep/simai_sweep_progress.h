@@ -28,11 +28,10 @@ struct SweepEnd {
   std::string_view how;  // Such as "finished".
   absl::Status status;   // The reason, if it is an error.
   size_t num_finished = 0;
+  size_t num_infeasible = 0;  // Of the finished ones.
   size_t num_illegal = 0;
   size_t num_failed = 0;
   size_t num_pending = 0;
-  // Addition to the finished points: " (3 infeasible)".
-  std::string infeasible;
 };
 
 class SweepProgress {

@@ -146,6 +146,7 @@ std::string StatusLine(const SweepTable& table, const Progress& progress,
       .Field("sweep", table.name)
       .Field("points", table.rows.size())
       .Field("finished", progress.finished)
+      .Field("infeasible", CountRows(table, PointState::kInfeasible))
       .Field("illegal", progress.illegal)
       .Field("failed", progress.failed)
       .Field("not_run", progress.pending)

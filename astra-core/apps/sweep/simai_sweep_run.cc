@@ -15,12 +15,14 @@
 #include "astra-core/apps/sweep/simai_sweep_progress.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/log.h"
+#include "astra-core/base/names.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/base/stop_signals.h"
 #include "astra-core/command_line/main_support.h"
 #include "astra-core/sweep/execution/slurm_scheduler.h"
 #include "astra-core/sweep/results/html_report.h"
 #include "astra-core/sweep/results/ranking.h"
+#include "astra-core/sweep/results/requirements.h"
 #include "astra-core/sweep/results/row_text.h"
 #include "fmt/core.h"
 
@@ -138,6 +140,43 @@ absl::Status CheckSomeIsLegal(const SweepTable& table) {
                   table.rows.front().number, table.rows.front().reason));
 }
 
+// Returns Aborted if an objective or a requirement of the sweep means something
+// that no point has: nothing can be compared then.
+absl::Status CheckNames(const SweepTable& table) {
+  const size_t finished = CountFinished(table);
+  if (finished == 0) return absl::OkStatus();
+  const std::vector<std::string_view> known(table.metrics.begin(),
+                                            table.metrics.end());
+  for (const SweepObjective& objective : table.objectives) {
+    if (!FindMetric(table, objective.metric)) {
+      return absl::AbortedError(UnknownName("metric", objective.metric, known));
+    }
+  }
+  size_t unclear = 0;
+  const SweepRow* first = nullptr;
+  for (const SweepRow& row : table.rows) {
+    if (row.state != PointState::kInfeasible || !IsUnclear(row.reason)) {
+      continue;
+    }
+    if (unclear++ == 0) first = &row;
+  }
+  if (unclear < finished) return absl::OkStatus();
+  return absl::AbortedError(fmt::format("no point is feasible; point {}: {}",
+                                        first->number, first->reason));
+}
+
+// Returns Aborted with the reason of the first if points failed.
+absl::Status CheckNoneFailed(const SweepTable& table) {
+  const size_t failed = CountRows(table, PointState::kFailed);
+  for (const SweepRow& row : table.rows) {
+    if (row.state != PointState::kFailed) continue;
+    return absl::AbortedError(fmt::format(
+        "{} of {} point{} failed; point {}: {}", failed, table.rows.size(),
+        table.rows.size() == 1 ? "" : "s", row.number, row.reason));
+  }
+  return absl::OkStatus();
+}
+
 // Writes the report and says how the sweep ended.
 absl::StatusOr<int> Conclude(const PlannedSweep& plan, const SweepStore& store,
                              const absl::Status& status,
@@ -148,10 +187,10 @@ absl::StatusOr<int> Conclude(const PlannedSweep& plan, const SweepStore& store,
   SweepEnd end;
   end.status = status;
   end.num_finished = CountFinished(table);
+  end.num_infeasible = CountRows(table, PointState::kInfeasible);
   end.num_illegal = CountRows(table, PointState::kIllegal);
   end.num_failed = CountRows(table, PointState::kFailed);
   end.num_pending = CountRows(table, PointState::kPending);
-  end.infeasible = InfeasibleText(table);
   const bool is_submitted =
       status.ok() && end.num_pending > 0 && !options.options.slurm.wait;
   if (options.output == SweepOutput::kText && end.num_finished > 0) {
@@ -163,7 +202,9 @@ absl::StatusOr<int> Conclude(const PlannedSweep& plan, const SweepStore& store,
   ASTRA_RETURN_IF_ERROR(FlushStdout());
   if (absl::IsCancelled(status)) return StoppedExitCode(status);
   ASTRA_RETURN_IF_ERROR(CheckSomeIsLegal(table));
-  return end.num_failed == 0 && (end.num_pending == 0 || is_submitted) ? 0 : 1;
+  ASTRA_RETURN_IF_ERROR(CheckNoneFailed(table));
+  ASTRA_RETURN_IF_ERROR(CheckNames(table));
+  return end.num_pending == 0 || is_submitted ? 0 : 1;
 }
 
 // Runs the points that have not run, and collects their records.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -12,12 +13,14 @@
 namespace astra {
 namespace {
 
+constexpr std::string_view kUnclear = "cannot tell whether ";
+
 // Returns why the row misses the requirement; empty if it meets it.
 std::string ReasonOf(const Expression& requirement,
                      const RowExpression& of_rows, const SweepRow& row) {
   const absl::StatusOr<bool> holds = of_rows.Holds(row);
   if (!holds.ok()) {
-    return fmt::format("cannot tell whether {}: {}", requirement.text(),
+    return fmt::format("{}{}: {}", kUnclear, requirement.text(),
                        std::string(holds.status().message()));
   }
   return *holds ? "" : fmt::format("misses {}", requirement.text());
@@ -60,6 +63,10 @@ void ApplyRequirements(absl::Span<const Expression> requirements,
       row.reason = std::move(reason);
     }
   }
+}
+
+bool IsUnclear(std::string_view reason) {
+  return reason.substr(0, kUnclear.size()) == kUnclear;
 }
 
 }  // namespace astra

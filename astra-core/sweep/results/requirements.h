@@ -3,6 +3,8 @@
 #ifndef ASTRA_CORE_SWEEP_RESULTS_REQUIREMENTS_H_
 #define ASTRA_CORE_SWEEP_RESULTS_REQUIREMENTS_H_
 
+#include <string_view>
+
 #include "absl/types/span.h"
 #include "astra-core/sweep/expression.h"
 #include "astra-core/sweep/results/sweep_table.h"
@@ -21,6 +23,9 @@ void ApplyMemory(bool allows_misfits, SweepTable& table);
 // expression cannot be evaluated or is neither true nor false.
 void ApplyRequirements(absl::Span<const Expression> requirements,
                        SweepTable& table);
+
+// Returns whether a reason is of the second kind.
+bool IsUnclear(std::string_view reason);
 
 }  // namespace astra
 
