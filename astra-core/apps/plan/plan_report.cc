@@ -127,10 +127,14 @@ std::string DescribeDifferences(const Plan& plan, const Plan& best) {
                    [](const auto& a, const auto& b) {
                      return std::abs(a.first) > std::abs(b.first);
                    });
+  const bool is_as_fast =
+      std::abs(plan.seconds - best.seconds) < kSmall * best.seconds;
   std::string text;
   for (size_t i = 0; i < kShown; ++i) {
     const auto& [seconds, term] = terms[i];
-    if (std::abs(seconds) < kSmall * best.seconds) break;
+    const bool is_small = std::abs(seconds) < kSmall * best.seconds;
+    // Small differences that add up are named by the largest.
+    if (is_small && (i > 0 || is_as_fast)) break;
     AppendFormat(&text, "{}{} {:+.3f} s", text.empty() ? "" : ", ",
                  kPlanTermNames[term], seconds);
   }

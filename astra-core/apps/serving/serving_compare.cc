@@ -318,11 +318,13 @@ class Comparer {
     for (size_t i = 0; i < assumed.size(); ++i) {
       status += (i == 0 ? ": assumed " : ", ") + assumed[i];
     }
-    line += fmt::format(",{:.3f},{:.4f},{:.2f},{},{},{}\n", prediction->ttft_ms,
-                        prediction->tpot_ms, rate,
-                        ErrorOf(prediction->ttft_ms, reader.Text("ttft_ms")),
-                        ErrorOf(prediction->tpot_ms, reader.Text("tpot_ms")),
-                        CsvField(status));
+    const bool has_tpot = point->load.output > 1;
+    line += fmt::format(
+        ",{:.3f},{},{:.2f},{},{},{}\n", prediction->ttft_ms,
+        has_tpot ? fmt::format("{:.4f}", prediction->tpot_ms) : "", rate,
+        ErrorOf(prediction->ttft_ms, reader.Text("ttft_ms")),
+        has_tpot ? ErrorOf(prediction->tpot_ms, reader.Text("tpot_ms")) : "",
+        CsvField(status));
     return true;
   }
 
