@@ -5,6 +5,7 @@
     sp=True                  --sp; False and None leave an option out
     nccl={"NCCL_ALGO": "Ring"}   --nccl=NCCL_ALGO=Ring
     topology=result          --topology=FILE, which an earlier call wrote
+    chakra=result            --chakra=PREFIX of the files that trace() wrote
     events={...}             --events=FILE, which holds the dictionary
     trace=frame              --trace=FILE, a CSV file of the data frame
     trace=[{...}, {...}]     --trace=FILE, a CSV file with a row for each
@@ -23,7 +24,7 @@ import json
 import numbers
 import os
 
-from simai._result import Table
+from simai._result import Result, Table
 
 
 class Writer:
@@ -72,6 +73,8 @@ def _text(name, value, takes, writer):
         return str(value).lower()
     if isinstance(value, (str, numbers.Real)):
         return str(value)
+    if takes == "PREFIX" and isinstance(value, Result):
+        return value.prefix()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if hasattr(value, "to_csv"):

@@ -146,6 +146,15 @@ class Result:
                 readers["results"] = (_read_database, path)
         return readers
 
+    def prefix(self) -> str:
+        """The begin of the paths of a trace of Chakra: PREFIX.0.et, ..."""
+        end = ".0.et"
+        found = [path for name, path in self.files.items()
+                 if name.endswith(end)]
+        if len(found) != 1:
+            raise TypeError("the run wrote no trace of Chakra")
+        return os.fspath(found[0])[:-len(end)]
+
     def __fspath__(self) -> str:
         if self.path is None:
             raise TypeError("the run wrote no file")

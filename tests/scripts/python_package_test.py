@@ -420,6 +420,29 @@ class ResultsTest(unittest.TestCase):
         self.assertEqual(
             paths.json["compute_result"]["duration_time_per_iter"], "5.5547 s")
 
+    def test_a_trace_is_an_input(self):
+        program = simai.workload(**MODEL)
+        trace = simai.trace(workload=program)
+        run = simai.simulate(chakra=trace, topology=TOPOLOGY, fidelity="flow")
+        self.assertIn("ranks", run.tables)
+        with self.assertRaisesRegex(TypeError, "no trace of Chakra"):
+            simai.simulate(chakra=program, topology=TOPOLOGY)
+
+    def test_a_sweep_that_is_not_through_has_a_status(self):
+        sweep = {"simai_sweep": 1, "axes": {"size": ["1M", "x"]},
+                 "simai_collective": {"system": "dgx-h100",
+                                      "min-bytes": "${size}",
+                                      "max-bytes": "${size}"}}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "two.yaml"
+            path.write_text(json.dumps(sweep))
+            with self.assertRaisesRegex(
+                    simai.Error, "^1 of 2 points failed; point 2: simai_coll"):
+                simai.sweep("run", path, output=f"{folder}/out")
+            with self.assertRaises(simai.Error) as caught:
+                simai.sweep("status", f"{folder}/out")
+            self.assertIn("1 finished, 1 failed", caught.exception.result.output)
+
     def test_a_model_may_be_a_dictionary(self):
         shape = {"name": "tiny", "layers": 2, "hidden": 512,
                  "vocabulary": 1000, "attention": {

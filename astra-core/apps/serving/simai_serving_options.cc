@@ -12,6 +12,7 @@
 #include "astra-core/apps/serving/deployment_options.h"
 #include "astra-core/apps/serving/serving_mechanics_options.h"
 #include "astra-core/apps/serving/session_options.h"
+#include "astra-core/apps/serving/sizing_options.h"
 #include "astra-core/base/files.h"
 #include "astra-core/base/status_macros.h"
 #include "astra-core/command_line/main_support.h"
@@ -270,15 +271,11 @@ absl::Status ReadSource(const CommandLine& flags,
         options.sessions,
         ReadSessions(flags, options.requests, options.prompt_tokens));
   }
-  const ModelSpec& model = options.job.model;
-  const int64_t longest =
-      (options.prompt_tokens + options.output_tokens) * options.sessions.turns;
-  if (LongestOf(model) > 0 && longest > LongestOf(model)) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--isl and --osl are {} together: {} has learned {} positions", longest,
-        model.name, model.max_positions));
-  }
-  return absl::OkStatus();
+  if (options.trace) return absl::OkStatus();
+  return CheckPositions(
+      options.job.model,
+      (options.prompt_tokens + options.output_tokens) * options.sessions.turns,
+      &options.warnings);
 }
 
 absl::Status ReadSeedOf(const CommandLine& flags,

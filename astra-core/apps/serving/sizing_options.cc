@@ -89,6 +89,22 @@ absl::StatusOr<std::unique_ptr<RequestSource>> SizingLoad::At(
   return source;
 }
 
+absl::Status CheckPositions(const ModelSpec& model, int64_t positions,
+                            Warnings* warnings) {
+  if (model.max_positions == 0 || positions <= model.max_positions) {
+    return absl::OkStatus();
+  }
+  if (model.positions == Positions::kLearned) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--isl and --osl are {} together: {} has learned {} positions",
+        positions, model.name, model.max_positions));
+  }
+  warnings->push_back(fmt::format(
+      "--isl and --osl are {} together, more than the {} that {} is made for",
+      positions, model.max_positions, model.name));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<LatencyLimits> ReadSizingLimits(const CommandLine& flags) {
   ASTRA_ASSIGN_OR_RETURN(const LatencyLimits limits, ReadLimits(flags));
   if (limits.any()) return limits;
@@ -131,13 +147,9 @@ absl::StatusOr<SizingLoad> ReadSizingLoad(const CommandLine& flags,
         "--osl is 1: expected at least 2, as a request of one token has no "
         "time between tokens");
   }
-  const int64_t longest =
-      load.lengths.prompt_tokens + load.lengths.output_tokens;
-  if (model.positions == Positions::kLearned && longest > model.max_positions) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--isl and --osl are {} together: {} has learned {} positions", longest,
-        model.name, model.max_positions));
-  }
+  ASTRA_RETURN_IF_ERROR(CheckPositions(
+      model, load.lengths.prompt_tokens + load.lengths.output_tokens,
+      warnings));
   ASTRA_ASSIGN_OR_RETURN(const std::optional<uint64_t> seed, ReadSeed(flags));
   load.seed = seed.value_or(0);
   return load;

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "astra-core/base/log.h"
 #include "astra-core/command_line/command_line.h"
@@ -62,6 +63,12 @@ absl::StatusOr<double> ReadSizingShare(const CommandLine& flags);
 absl::StatusOr<SizingLoad> ReadSizingLoad(const CommandLine& flags,
                                           const ModelSpec& model,
                                           Warnings* warnings);
+
+// Warns of sequences of more positions than the model is made for.
+//
+// Errors: InvalidArgument for more than it has learned.
+absl::Status CheckPositions(const ModelSpec& model, int64_t positions,
+                            Warnings* warnings);
 
 }  // namespace astra
 

@@ -70,6 +70,17 @@ TEST(SimaiServingOptionsTest, WarnsOfBlocksThatNoGpuHolds) {
 }
 
 // SGLang's ranks share the budget of a step; vLLM's have one each.
+TEST(SimaiServingOptionsTest, WarnsOfPositionsBeyondTheModel) {
+  const auto warnings = [](const std::string& load) {
+    return ValueOrDie(TryRead(kJob + "--requests 1 --concurrency 1 " + load))
+        .warnings;
+  };
+  EXPECT_THAT(warnings("--isl 8000 --osl 192"), IsEmpty());
+  EXPECT_THAT(warnings("--isl 8000 --osl 193"),
+              ElementsAre("--isl and --osl are 8193 together, more than the "
+                          "8192 that llama3-8b is made for"));
+}
+
 TEST(SimaiServingOptionsTest, RanksOfAttentionSpreadTheExperts) {
   const std::string moe = "-m deepseek-v3 --gpu H200 --tp 2 --attention-dp 8 ";
   const ServingJob job = ValueOrDie(TryRead(moe + kLoad + "--dtype fp8")).job;
