@@ -1,7 +1,11 @@
 #include "collectives/nccl/estimator.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "astra-core/base/status_macros.h"
@@ -25,10 +29,13 @@ struct CollectiveEstimator::State {
   std::vector<RankId> ranks;
   NcclOptions options;
   Routes routes;
-  std::map<CollectiveKind, CollectiveTimes> times;
+  std::map<CollectiveKind, std::vector<CollectiveTimes>>
+      times;  // See SlowestOf.
 };
 
 namespace {
+
+constexpr size_t kTheGroup = 0;  // Each CollectiveTimes here has one.
 
 absl::Status CheckRanks(const std::vector<RankId>& ranks,
                         const Topology& topology) {
@@ -51,17 +58,25 @@ absl::Status CheckRanks(const std::vector<RankId>& ranks,
   return absl::OkStatus();
 }
 
-// Returns the first neighbours in group order that are on different servers, or
-// else the first two: the pair that takes longest when each rank sends to the
-// next.
-std::vector<RankId> SlowestNeighbours(const std::vector<RankId>& ranks,
-                                      const Topology& topology) {
+// Returns the groups of which the slowest gives the time of a collective: all
+// ranks, or of a send-recv, in which each rank sends to the next, the first
+// neighbours within a server and the first ones between servers.
+std::vector<std::vector<RankId>> TimedGroups(CollectiveKind kind,
+                                             const std::vector<RankId>& ranks,
+                                             const Topology& topology) {
+  if (kind != CollectiveKind::kSendRecv) return {ranks};
+  std::optional<std::vector<RankId>> within;
+  std::optional<std::vector<RankId>> between;
   for (size_t i = 1; i < ranks.size(); ++i) {
-    if (topology.ServerOf(ranks[i - 1]) != topology.ServerOf(ranks[i])) {
-      return {ranks[i - 1], ranks[i]};
-    }
+    const bool is_within =
+        topology.ServerOf(ranks[i - 1]) == topology.ServerOf(ranks[i]);
+    std::optional<std::vector<RankId>>& pair = is_within ? within : between;
+    if (!pair) pair = {ranks[i - 1], ranks[i]};
   }
-  return {ranks[0], ranks[1]};
+  std::vector<std::vector<RankId>> pairs;
+  if (within) pairs.push_back(*within);
+  if (between) pairs.push_back(*between);
+  return pairs;
 }
 
 }  // namespace
@@ -91,28 +106,43 @@ absl::StatusOr<CollectiveEstimator> CollectiveEstimator::Create(
       system, std::move(topology), std::move(ranks), options));
 }
 
-absl::StatusOr<CollectiveTimes*> CollectiveEstimator::TimesOf(
-    CollectiveKind kind) {
+absl::StatusOr<size_t> CollectiveEstimator::SlowestOf(CollectiveKind kind,
+                                                      Bytes bytes) const {
   State& state = *state_;
-  const auto found = state.times.find(kind);
-  if (found != state.times.end()) return &found->second;
-  ASTRA_ASSIGN_OR_RETURN(
-      CollectiveTimes times,
-      CollectiveTimes::Create(kind, {TimedRanks(kind)}, state.system,
-                              state.options, state.routes));
-  return &state.times.emplace(kind, std::move(times)).first->second;
+  if (state.times.count(kind) == 0) {
+    std::vector<CollectiveTimes> all;
+    for (std::vector<RankId>& group :
+         TimedGroups(kind, state.ranks, state.topology)) {
+      ASTRA_ASSIGN_OR_RETURN(
+          CollectiveTimes times,
+          CollectiveTimes::Create(kind, {std::move(group)}, state.system,
+                                  state.options, state.routes));
+      all.push_back(std::move(times));
+    }
+    state.times.emplace(kind, std::move(all));
+  }
+  std::vector<CollectiveTimes>& all = state.times.at(kind);
+  size_t slowest = 0;
+  TimePs longest;
+  for (size_t i = 0; i < all.size(); ++i) {
+    ASTRA_ASSIGN_OR_RETURN(const TimedCollective timed,
+                           all[i].Time(kTheGroup, bytes));
+    if (timed.time <= longest) continue;
+    longest = timed.time;
+    slowest = i;
+  }
+  return slowest;
 }
 
 absl::StatusOr<CollectiveEstimate> CollectiveEstimator::Estimate(
     CollectiveKind kind, Bytes bytes) {
-  constexpr size_t kTheGroup = 0;
   if (bytes < Bytes(1)) {
     return absl::InvalidArgumentError(
         fmt::format("a collective of {}: expected 1 byte or more", bytes));
   }
-  ASTRA_ASSIGN_OR_RETURN(CollectiveTimes * times, TimesOf(kind));
+  ASTRA_ASSIGN_OR_RETURN(const size_t slowest, SlowestOf(kind, bytes));
   ASTRA_ASSIGN_OR_RETURN(const TimedCollective timed,
-                         times->Time(kTheGroup, bytes));
+                         state_->times[kind][slowest].Time(kTheGroup, bytes));
   if (timed.time == kMaxCollectiveTime) {
     return absl::ResourceExhaustedError(
         fmt::format("the {} of {} would take longer than the limit of 26 days",
@@ -137,9 +167,8 @@ absl::StatusOr<CollectiveEstimate> CollectiveEstimator::Estimate(
 
 absl::StatusOr<std::string> CollectiveEstimator::Tuning(CollectiveKind kind,
                                                         Bytes bytes) {
-  constexpr size_t kTheGroup = 0;
-  ASTRA_ASSIGN_OR_RETURN(const CollectiveTimes* times, TimesOf(kind));
-  return TuningText(times->tuning(kTheGroup), bytes);
+  ASTRA_ASSIGN_OR_RETURN(const size_t slowest, SlowestOf(kind, bytes));
+  return TuningText(state_->times[kind][slowest].tuning(kTheGroup), bytes);
 }
 
 const Topology& CollectiveEstimator::topology() const {
@@ -148,10 +177,11 @@ const Topology& CollectiveEstimator::topology() const {
 const std::vector<RankId>& CollectiveEstimator::ranks() const {
   return state_->ranks;
 }
-std::vector<RankId> CollectiveEstimator::TimedRanks(CollectiveKind kind) const {
-  return kind == CollectiveKind::kSendRecv
-             ? SlowestNeighbours(state_->ranks, state_->topology)
-             : state_->ranks;
+absl::StatusOr<std::vector<RankId>> CollectiveEstimator::TimedRanks(
+    CollectiveKind kind, Bytes bytes) const {
+  if (kind != CollectiveKind::kSendRecv) return state_->ranks;
+  ASTRA_ASSIGN_OR_RETURN(const size_t slowest, SlowestOf(kind, bytes));
+  return TimedGroups(kind, state_->ranks, state_->topology)[slowest];
 }
 const SystemSpec& CollectiveEstimator::system() const { return state_->system; }
 

@@ -79,15 +79,18 @@ class CollectiveEstimator {
   const Topology& topology() const;
   const std::vector<RankId>& ranks() const;
   // Returns the ranks of which Estimate gives the time, in group order: all, or
-  // those two neighbours between which a send-recv takes longest.
-  std::vector<RankId> TimedRanks(CollectiveKind kind) const;
+  // those two neighbours between which a send-recv takes longest. Errors: those
+  // of Estimate.
+  absl::StatusOr<std::vector<RankId>> TimedRanks(CollectiveKind kind,
+                                                 Bytes bytes) const;
   const SystemSpec& system() const;
 
  private:
   struct State;  // It stays in place: its parts point at one another.
   explicit CollectiveEstimator(std::shared_ptr<State> state)
       : state_(std::move(state)) {}
-  absl::StatusOr<CollectiveTimes*> TimesOf(CollectiveKind kind);
+  // Returns the index of the group that takes longest for `bytes`.
+  absl::StatusOr<size_t> SlowestOf(CollectiveKind kind, Bytes bytes) const;
 
   std::shared_ptr<State> state_;
 };

@@ -131,9 +131,11 @@ absl::StatusOr<MessageCosts> PacedCosts(const CollectiveEstimator& cluster,
   LoweredCollective timed = collective;
   if (collective.kind == CollectiveKind::kSendRecv) {
     ASTRA_ASSIGN_OR_RETURN(
-        timed,
-        LowerOver(cluster.TimedRanks(collective.kind), cluster.topology(),
-                  algorithm, collective.kind, collective.bytes, kNoRoot));
+        const std::vector<RankId> ranks,
+        cluster.TimedRanks(collective.kind, collective.bytes));
+    ASTRA_ASSIGN_OR_RETURN(
+        timed, LowerOver(ranks, cluster.topology(), algorithm, collective.kind,
+                         collective.bytes, kNoRoot));
   }
   ASTRA_ASSIGN_OR_RETURN(
       const NcclMessages paced,
@@ -230,10 +232,11 @@ absl::StatusOr<ChosenAlgorithm> FindNcclRun(const CollectiveEstimator& cluster,
                                             CollectiveKind kind, Bytes bytes) {
   constexpr size_t kTheGroup = 0;
   Routes routes(cluster.topology());
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<RankId> ranks,
+                         cluster.TimedRanks(kind, bytes));
   ASTRA_ASSIGN_OR_RETURN(
       CollectiveTimes times,
-      CollectiveTimes::Create(kind, {cluster.TimedRanks(kind)},
-                              cluster.system(), nccl, routes));
+      CollectiveTimes::Create(kind, {ranks}, cluster.system(), nccl, routes));
   ASTRA_ASSIGN_OR_RETURN(const TimedCollective timed,
                          times.Time(kTheGroup, bytes));
   ASTRA_ASSIGN_OR_RETURN(const NcclMessages messages,

@@ -192,9 +192,21 @@ TEST(EstimatorTest, SendsGoToTheNextServer) {
 
 TEST(EstimatorTest, ASendRecvIsTimedBetweenServers) {
   const CollectiveEstimator estimator = Of("dgx-h100", 16);
-  EXPECT_THAT(estimator.TimedRanks(kSendRecv),
+  EXPECT_THAT(ValueOrDie(estimator.TimedRanks(kSendRecv, GiB(1))),
               ElementsAre(RankId(7), RankId(8)));
-  EXPECT_EQ(estimator.TimedRanks(kAllToAll), estimator.ranks());
+  EXPECT_EQ(ValueOrDie(estimator.TimedRanks(kAllToAll, GiB(1))),
+            estimator.ranks());
+}
+
+// PCIe carries less than a NIC, but sooner.
+TEST(EstimatorTest, OrWithinThemWhereThatTakesLonger) {
+  const CollectiveEstimator estimator = Of("h100-pcie", 16);
+  EXPECT_THAT(ValueOrDie(estimator.TimedRanks(kSendRecv, Bytes(256 << 20))),
+              ElementsAre(RankId(0), RankId(1)));
+  EXPECT_THAT(ValueOrDie(estimator.TimedRanks(kSendRecv, Bytes(8))),
+              ElementsAre(RankId(7), RankId(8)));
+  EXPECT_EQ(Estimate("h100-pcie", 16, kSendRecv, Bytes(256 << 20)).time_us,
+            Estimate("h100-pcie", 8, kSendRecv, Bytes(256 << 20)).time_us);
 }
 
 // All sizes that a table of nccl-tests may have, and then some.
