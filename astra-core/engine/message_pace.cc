@@ -127,13 +127,15 @@ absl::StatusOr<NcclMessages> Paced(const NcclMessages& nccl,
     const bool is_ring = nccl.registry_name == "ring";
     return is_ring ? collective.Scaled(collective.OverlapFactor()) : nccl;
   }
+  const bool is_limited = new_network.run_shares_more && !nccl.has_one_path;
   const auto solve = [&](const ScaledCollective& scaled) {
-    const bool is_limited = new_network.run_shares_more && !nccl.has_one_path;
     return SolvePace(scaled, nccl.time_us,
                      is_limited ? scaled.OverlapFactor() : INFINITY);
   };
   ASTRA_ASSIGN_OR_RETURN(const PaceSolution solution, solve(collective));
-  if (solution.error_us <= kPaceTolerance * nccl.time_us) {
+  // Where the run shares more links, what bytes lack is what these take.
+  if (solution.error_us <= kPaceTolerance * nccl.time_us ||
+      (is_limited && larger == ScaledPart::kWire)) {
     return collective.Scaled(solution.factor);
   }
   // A chunk that goes through many ranks one after another may take longer for

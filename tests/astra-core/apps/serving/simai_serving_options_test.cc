@@ -75,10 +75,10 @@ TEST(SimaiServingOptionsTest, WarnsOfPositionsBeyondTheModel) {
     return ValueOrDie(TryRead(kJob + "--requests 1 --concurrency 1 " + load))
         .warnings;
   };
-  EXPECT_THAT(warnings("--isl 8000 --osl 192"), IsEmpty());
-  EXPECT_THAT(warnings("--isl 8000 --osl 193"),
-              ElementsAre("--isl and --osl are 8193 together, more than the "
-                          "8192 that llama3-8b is made for"));
+  EXPECT_THAT(warnings("--isl 131000 --osl 72"), IsEmpty());
+  EXPECT_THAT(warnings("--isl 131000 --osl 73"),
+              ElementsAre("--isl and --osl are 131073 together, more than the "
+                          "131072 that llama3-8b is made for"));
 }
 
 TEST(SimaiServingOptionsTest, RanksOfAttentionSpreadTheExperts) {
