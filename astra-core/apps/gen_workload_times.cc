@@ -1,6 +1,5 @@
 #include "astra-core/apps/gen_workload_times.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -14,23 +13,11 @@
 #include "workload/operators/operator_table.h"
 
 namespace astra {
-namespace {
-
-// Returns the backend of that name; "" if nobody measured its kernels.
-std::string BackendOf(const std::string& engine) {
-  const std::vector<std::string_view>& known = BundledSurfaces().backends();
-  const bool is_known =
-      std::find(known.begin(), known.end(), engine) != known.end();
-  return is_known ? engine : "";
-}
-
-}  // namespace
-
 GpuTimes::GpuModel::GpuModel(const GpuSpec& gpu, const TimesChoice& choice)
     : roofline(gpu),
       kernels(gpu, BundledSurfaces()),
       model(kernels, roofline, choice.use, choice.attention) {
-  kernels.SetEngine(BackendOf(choice.engine));
+  kernels.SetEngine(choice.engine);
 }
 
 absl::StatusOr<std::unique_ptr<GpuTimes>> GpuTimes::Create(

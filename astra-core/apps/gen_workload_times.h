@@ -25,8 +25,7 @@ namespace astra {
 struct TimesChoice {
   KernelUse use = KernelUse::kInference;
   bool attention = true;  // Those of attention too.
-  // The engine whose kernels of experts go first, if they were measured; empty:
-  // no engine.
+  // The engine that runs the kernels; see KernelPredictor. Empty: none.
   std::string engine = {};
 };
 

@@ -38,15 +38,14 @@ OperatorKernel CallOf(std::string_view family, std::vector<std::string> words,
 
 OperatorKernel KernelOfExperts(const Gemm& gemm, bool is_up,
                                Precision precision) {
-  const auto [experts, top_k, ranks] = gemm.routed;
-  const double rows = Real(gemm.groups * gemm.m);
+  const auto [experts, top_k, ranks, parts, rows] = gemm.routed;
   const double hidden = Real(is_up ? gemm.k : gemm.n);
   const double inter = is_up ? Real(gemm.n) / 2 : Real(gemm.k);
   OperatorKernel kernel =
       CallOf("moe", {WordOf(precision)},
-             {hidden, inter, Real(top_k), Real(experts), 1, Real(ranks),
-              kGatedMatrices},
-             {0, std::max(1.0, rows * Real(ranks) / Real(top_k))});
+             {hidden, inter * Real(parts), Real(top_k), Real(experts),
+              Real(parts), Real(ranks), kGatedMatrices},
+             {0, std::max(1.0, Real(rows * ranks) / Real(top_k))});
   kernel.is_part = true;
   return kernel;
 }

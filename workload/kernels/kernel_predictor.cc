@@ -114,10 +114,12 @@ double KernelPredictor::BoundUs(double flops, double bytes,
 
 std::vector<std::string_view> KernelPredictor::BackendsFor(
     const KernelCall& call) const {
-  std::string_view wanted = call.family->backend;
-  if (call.family->is_of_engine && !engine_.empty()) wanted = engine_;
-  if (!backend_.empty()) wanted = backend_;
   std::vector<std::string_view> backends = library_.backends();
+  const bool is_measured =
+      std::find(backends.begin(), backends.end(), engine_) != backends.end();
+  std::string_view wanted = call.family->backend;
+  if (call.family->is_of_engine && is_measured) wanted = engine_;
+  if (!backend_.empty()) wanted = backend_;
   std::stable_partition(backends.begin(), backends.end(),
                         [wanted](auto name) { return name == wanted; });
   return backends;
@@ -176,7 +178,7 @@ std::optional<KernelEstimate> KernelPredictor::FindHere(
     if (!found) continue;
     const KernelEstimate& estimate = found->estimate;
     if (!least && !found->may_be_of_host) return estimate;
-    if (!least) host_us = estimate.time_us;
+    if (!least && IsOfEngine(backend)) host_us = estimate.time_us;
     if (!least || estimate.time_us < least->time_us) least = estimate;
   }
   if (least) least->host_us = host_us;
@@ -194,19 +196,21 @@ std::optional<KernelEstimate> KernelPredictor::FindFrom(
   const double here_us = bound_us(ReachedPeaks(gpu_, source));
   const double there_us = bound_us(ReachedPeaks(source, gpu_));
   std::vector<double> times;
+  bool takes_least = false;
   for (const std::string_view backend : BackendsFor(call)) {
     const std::optional<Found> found = FindOf(source, call, words, backend);
     if (!found) continue;
     if (times.empty() && found->may_be_of_host) {
-      estimate.host_us = found->estimate.time_us;
+      takes_least = true;
+      if (IsOfEngine(backend)) estimate.host_us = found->estimate.time_us;
     }
     times.push_back(
         CarryOver({found->estimate.time_us, there_us, found->floor_us}, here_us,
                   family.transfer_power));
   }
   if (times.empty()) return std::nullopt;
-  estimate.time_us = Merged(
-      estimate.host_us > 0 ? BackendMerge::kLesser : family.merge, times);
+  estimate.time_us =
+      Merged(takes_least ? BackendMerge::kLesser : family.merge, times);
   estimate.source = TimeSource::kCarriedOver;
   estimate.from = source.name;
   estimate.error = IsSameArchitecture(source, gpu_) ? kSameArchitectureError

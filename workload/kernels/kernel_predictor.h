@@ -61,9 +61,10 @@ class KernelPredictor {
                   std::string backend = "",
                   LeaveOut leave_out = LeaveOut::kNone);
 
-  // Lets the surfaces of a backend go first where engines bring kernels of
-  // their own (KernelFamily::is_of_engine), unless a backend was asked for.
-  void SetEngine(std::string backend) { engine_ = std::move(backend); }
+  // Names the engine that runs the kernels. Its surfaces go first where engines
+  // bring kernels of their own (KernelFamily::is_of_engine), unless a backend
+  // was asked for; and no other engine's host counts.
+  void SetEngine(std::string engine) { engine_ = std::move(engine); }
 
   // Adds a surface of the user's own, which goes before all but those added
   // later.
@@ -100,6 +101,9 @@ class KernelPredictor {
                                          const KernelCall& call,
                                          const Words& words) const;
   std::vector<std::string_view> BackendsFor(const KernelCall& call) const;
+  bool IsOfEngine(std::string_view backend) const {
+    return engine_.empty() || engine_ == backend;
+  }
 
   GpuSpec gpu_;
   KernelPeaks peaks_;

@@ -143,7 +143,8 @@ MockModule Products(const ModelShape& model, const ModuleContext& context) {
   const int64_t busy = std::min(held, tokens);
   const int64_t each = (tokens + busy - 1) / busy;
   const int64_t inputs = InputsOf(model);
-  const Routed routed = {experts.experts, experts.top_k, context.expert};
+  const Routed routed = {experts.experts, experts.top_k, context.expert,
+                         context.expert_tensor, tokens};
 
   ModuleBuilder builder("moe_experts", context);
   builder.Continue(RecomputeModule::kMoe);

@@ -13,11 +13,13 @@
 namespace astra {
 
 // Where the rows of products of experts come from: each token takes `top_k` of
-// all `experts`, which lie on `ranks`.
+// all `experts`, which lie on `ranks` and are each cut into `parts`.
 struct Routed {
   int64_t experts = 0;  // 0: a product of other rows.
   int64_t top_k = 0;
   int64_t ranks = 1;
+  int64_t parts = 1;
+  int64_t rows = 0;  // Of all groups, which are rounded up to equal ones.
 
   friend bool operator==(const Routed&, const Routed&) = default;
 };

@@ -35,7 +35,7 @@ bool IsSteady(absl::Span<const ServedSpan> requests) {
   const auto [first, last] = std::minmax_element(
       requests.begin(), requests.end(),
       [](const auto& a, const auto& b) { return a.arrival < b.arrival; });
-  if (first == requests.end()) return true;
+  if (first == requests.end()) return false;
   const TimePs until = last->arrival;
   const TimePs from(std::midpoint(first->arrival.count(), until.count()));
   const auto is_within = [=](TimePs time) {
@@ -47,8 +47,8 @@ bool IsSteady(absl::Span<const ServedSpan> requests) {
     if (is_within(request.arrival)) come += 1;
     if (is_within(request.end)) ended += 1;
   }
-  return come - ended <=
-         std::max((1 - kLeastShare) * come, kDeviations * std::sqrt(come));
+  const double chance = std::min(kDeviations * std::sqrt(come), come / 2);
+  return come > 0 && come - ended <= std::max((1 - kLeastShare) * come, chance);
 }
 
 absl::StatusOr<ReplayedLoad> ReplayAt(const ReplayedDeployment& deployment,

@@ -52,9 +52,9 @@ struct ServedSpan {
 };
 
 // Returns whether requests are served as fast as they come: in the second half
-// of the time in which they come, at least 85 % as many end as come, or so many
-// that chance explains the rest (three times the root of their number). Where
-// fewer end, they pile up, or the run is too short for any to end.
+// of the time in which they come, at least 85 % as many end as come, or at
+// least half, if chance explains the rest (three times the root of their
+// number). Where fewer end, they pile up, or the run is too short to tell.
 bool IsSteady(absl::Span<const ServedSpan> requests);
 
 // Errors: those of Serve().

@@ -203,8 +203,9 @@ absl::StatusOr<int> Conclude(const PlannedSweep& plan, const SweepStore& store,
   if (absl::IsCancelled(status)) return StoppedExitCode(status);
   ASTRA_RETURN_IF_ERROR(CheckSomeIsLegal(table));
   ASTRA_RETURN_IF_ERROR(CheckNoneFailed(table));
+  if (end.num_pending > 0) return is_submitted ? 0 : 1;
   ASTRA_RETURN_IF_ERROR(CheckNames(table));
-  return end.num_pending == 0 || is_submitted ? 0 : 1;
+  return 0;
 }
 
 // Runs the points that have not run, and collects their records.

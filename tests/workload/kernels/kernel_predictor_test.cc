@@ -140,6 +140,10 @@ TEST(KernelPredictorTest, TheTimeOfTheHostIsApart) {
       KernelPredictor(*FindGpu("H100"), BundledSurfaces(), "trtllm"), small);
   EXPECT_EQ(other.time_us, here.time_us);
   EXPECT_EQ(other.host_us, 0);
+  KernelPredictor sglang = Predictor("H100");
+  sglang.SetEngine("sglang");
+  EXPECT_EQ(Estimate(sglang, small).time_us, here.time_us);
+  EXPECT_EQ(Estimate(sglang, small).host_us, 0);
   const KernelEstimate large =
       Estimate(Predictor("H100"), Product(8192, 8192, 8192, "fp8_block"));
   EXPECT_GT(large.time_us, 500);
@@ -167,11 +171,12 @@ TEST(KernelModelTest, OperatorsAreTimedByTheirKernels) {
     return kernel ? kernel->call.family->name : std::string_view("none");
   };
   EXPECT_EQ(family({"qkv_linear", Gemm{.m = 1, .n = 64, .k = 64}}), "gemm");
-  EXPECT_EQ(family({"experts_up", Gemm{.groups = 8,
-                                       .m = 1,
-                                       .n = 64,
-                                       .k = 64,
-                                       .routed = {.experts = 8, .top_k = 2}}}),
+  EXPECT_EQ(family({"experts_up",
+                    Gemm{.groups = 8,
+                         .m = 1,
+                         .n = 64,
+                         .k = 64,
+                         .routed = {.experts = 8, .top_k = 2, .rows = 8}}}),
             "moe");
   EXPECT_EQ(family({"attention_product",
                     Gemm{.groups = 16, .m = 4, .n = 512, .k = 128}}),
@@ -224,22 +229,22 @@ TEST(KernelModelTest, TheTwoProductsOfExpertsShareTheirTime) {
   const Roofline roofline(gpu);
   const KernelPredictor predictor(gpu, BundledSurfaces());
   const KernelModel model(predictor, roofline, KernelUse::kInference);
-  const double up =
-      ToMicroseconds(model
-                         .TimeOf({"experts_up", Gemm{.groups = 8,
-                                                     .m = 2,
-                                                     .n = 4096,
-                                                     .k = 4096,
-                                                     .routed = {8, 2}}})
-                         .time);
-  const double down =
-      ToMicroseconds(model
-                         .TimeOf({"experts_down", Gemm{.groups = 8,
-                                                       .m = 2,
-                                                       .n = 4096,
-                                                       .k = 2048,
-                                                       .routed = {8, 2}}})
-                         .time);
+  const double up = ToMicroseconds(
+      model
+          .TimeOf({"experts_up", Gemm{.groups = 8,
+                                      .m = 2,
+                                      .n = 4096,
+                                      .k = 4096,
+                                      .routed = {8, 2, 1, 1, 16}}})
+          .time);
+  const double down = ToMicroseconds(
+      model
+          .TimeOf({"experts_down", Gemm{.groups = 8,
+                                        .m = 2,
+                                        .n = 4096,
+                                        .k = 2048,
+                                        .routed = {8, 2, 1, 1, 16}}})
+          .time);
   EXPECT_NEAR(up / down, 2, 0.05);
 }
 
@@ -248,10 +253,13 @@ TEST(KernelModelTest, TheTwoProductsOfExpertsShareTheirTime) {
 TEST(KernelModelTest, ExpertsOfSeveralRanksAreTimedByTheirRows) {
   const GpuSpec gpu = *FindGpu("H100");
   const Roofline roofline(gpu);
-  const Operator up = {
-      "experts_up",
-      Gemm{.groups = 16, .m = 2, .n = 3072, .k = 4096, .routed = {128, 8, 8}},
-      Precision::kFp8Block};
+  const Operator up = {"experts_up",
+                       Gemm{.groups = 16,
+                            .m = 2,
+                            .n = 3072,
+                            .k = 4096,
+                            .routed = {128, 8, 8, 1, 32}},
+                       Precision::kFp8Block};
   const auto time = [&](std::string engine) {
     KernelPredictor predictor(gpu, BundledSurfaces());
     predictor.SetEngine(std::move(engine));

@@ -48,15 +48,19 @@ Gemm UpOf(const Modules& modules) {
 }
 
 // Each token takes 2 of 8 experts, which lie on `ranks`.
-Gemm OfExperts(Gemm gemm, int64_t ranks) {
-  gemm.routed = {.experts = 8, .top_k = 2, .ranks = ranks};
+Gemm OfExperts(Gemm gemm, int64_t ranks, int64_t parts = 1) {
+  gemm.routed = {.experts = 8,
+                 .top_k = 2,
+                 .ranks = ranks,
+                 .parts = parts,
+                 .rows = gemm.groups * gemm.m};
   return gemm;
 }
 
 // In training each group is a kernel, and here there are 4 ranks.
-Gemm Trained(Gemm gemm) {
+Gemm Trained(Gemm gemm, int64_t parts = 1) {
   gemm.starts_each_group = true;
-  return OfExperts(gemm, 4);
+  return OfExperts(gemm, 4, parts);
 }
 
 TEST(ExpertsTest, HasFiveModules) {
@@ -187,7 +191,7 @@ TEST(ExpertsTest, ExpertTensorParallelismSplitsEachExpert) {
   context.expert_tensor = 2;
   const Modules modules = ModulesFor(SmallMoe(), context);
   // Both ranks work on the tokens of both: 128 copies, half of the columns.
-  EXPECT_EQ(UpOf(modules), Trained({2, 64, 32, 64}));
+  EXPECT_EQ(UpOf(modules), Trained({2, 64, 32, 64}, 2));
   EXPECT_EQ(modules.experts.expert_parameters, 2 * 3 * 64 * 16);
   EXPECT_THAT(StepTexts(modules.gather, kForward),
               ElementsAre("all-gather ETP 16384 B", "permute"));
