@@ -142,7 +142,6 @@ MockModule Products(const ModelShape& model, const ModuleContext& context) {
   // A few tokens, as in a decode step, reach at most as many experts.
   const int64_t busy = std::min(held, tokens);
   const int64_t each = (tokens + busy - 1) / busy;
-  const int64_t inputs = InputsOf(model);
   const Routed routed = {experts.experts, experts.top_k, context.expert,
                          context.expert_tensor, tokens};
 
@@ -153,7 +152,7 @@ MockModule Products(const ModelShape& model, const ModuleContext& context) {
                   .groups = busy,
                   .tokens = each,
                   .inputs = model.hidden,
-                  .outputs = inputs * width,
+                  .outputs = InputsOf(model) * width,
                   .saved_tokens = tokens,
                   .casts_inputs = true,
                   .casts_gradients = false,
