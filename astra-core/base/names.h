@@ -38,7 +38,8 @@ bool IsNamed(std::string_view text, std::string_view name,
 // Returns the name that `text` most likely stands for; empty if no name is
 // near.
 //
-// Case does not matter, and '_' and ' ' equal '-'. A name is near, in this order, if
+// Case does not matter, and '_' and ' ' equal '-'. A name is near, in this
+// order, if
 //
 //   1. one of the two has just one letter more at its end;
 //   2. `text` is one of the name's words ("h100" of "dgx-h100");

@@ -13,8 +13,8 @@
 namespace astra {
 
 // Returns the GPU of that name or alias, such as the driver's name for it. Case
-// does not matter, and "_" and " " equal "-". Text with a "/" or the ending .yaml or .yml is the path of a file
-// instead.
+// does not matter, and "_" and " " equal "-". Text with a "/" or the ending
+// .yaml or .yml is the path of a file instead.
 //
 // Errors: those of ReadGpu; NotFound `unknown GPU "TEXT"; did you mean ...` for
 // another name.
