@@ -153,7 +153,9 @@ std::optional<KernelPredictor::Found> KernelPredictor::FindOn(
       (bound_us + surface.floor_us()) * std::exp(share->log_share);
   found.estimate.source = share->source;
   found.estimate.error = ErrorOf(share->source, family);
-  found.may_be_of_host = MayBeOfHost(surface, found.estimate.time_us);
+  // Who asks for a backend wants its times as they are.
+  found.may_be_of_host =
+      backend_.empty() && MayBeOfHost(surface, found.estimate.time_us);
   return found;
 }
 

@@ -140,6 +140,9 @@ TEST(KernelPredictorTest, TheTimeOfTheHostIsApart) {
       KernelPredictor(*FindGpu("H100"), BundledSurfaces(), "trtllm"), small);
   EXPECT_EQ(other.time_us, here.time_us);
   EXPECT_EQ(other.host_us, 0);
+  const KernelEstimate asked = Estimate(
+      KernelPredictor(*FindGpu("H100"), BundledSurfaces(), "vllm"), small);
+  EXPECT_EQ(asked.time_us, here.host_us);
   KernelPredictor sglang = Predictor("H100");
   sglang.SetEngine("sglang");
   EXPECT_EQ(Estimate(sglang, small).time_us, here.time_us);
