@@ -157,8 +157,7 @@ constexpr OptionSpec kOptions[] = {
      "gather parameters behind the first forward pass"},
     {"bucket-size", "ddp_bucket_size", "N", "Training",
      "parameters of one such collective, at least those of a block (default: "
-     "40 "
-     "or DP million)"},
+     "40 or DP million)"},
     {"no-message-overlap", "no-overlap-p2p-communication", "", "Training",
      "with --vpp, no memory for messages that are under way during "
      "computation"},

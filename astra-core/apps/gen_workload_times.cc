@@ -13,6 +13,7 @@
 #include "workload/operators/operator_table.h"
 
 namespace astra {
+
 GpuTimes::GpuModel::GpuModel(const GpuSpec& gpu, const TimesChoice& choice)
     : roofline(gpu),
       kernels(gpu, BundledSurfaces()),

@@ -133,7 +133,8 @@ absl::StatusOr<NcclMessages> Paced(const NcclMessages& nccl,
                      is_limited ? scaled.OverlapFactor() : INFINITY);
   };
   ASTRA_ASSIGN_OR_RETURN(const PaceSolution solution, solve(collective));
-  // Where the run shares more links, what bytes lack is what these take.
+  // Longer latencies would stand for the links that only the run shares, and
+  // these would be paid for twice.
   if (solution.error_us <= kPaceTolerance * nccl.time_us ||
       (is_limited && larger == ScaledPart::kWire)) {
     return collective.Scaled(solution.factor);

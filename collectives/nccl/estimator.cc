@@ -122,6 +122,7 @@ absl::StatusOr<size_t> CollectiveEstimator::SlowestOf(CollectiveKind kind,
     state.times.emplace(kind, std::move(all));
   }
   std::vector<CollectiveTimes>& all = state.times.at(kind);
+  if (all.size() == 1) return 0;
   size_t slowest = 0;
   TimePs longest;
   for (size_t i = 0; i < all.size(); ++i) {

@@ -33,8 +33,8 @@ struct KernelEstimate {
   // GPU that the time was carried over from; empty if none.
   std::string_view from;
   double error = 0;  // Relative error to expect.
-  // What the host needs to start the kernel where no CUDA graph does, if a
-  // table tells; 0 if none does.
+  // The host takes so long to start the kernel where no CUDA graph does. 0: no
+  // table tells.
   double host_us = 0;
 };
 

@@ -35,8 +35,8 @@ struct OperatorTime {
   // Name of the GPU that the time was carried over from, if known. It lives as
   // long as the model.
   std::string_view from = {};
-  // What the host needs to start the operator where no CUDA graph does, if it
-  // was measured.
+  // The host takes so long to start the operator where no CUDA graph does. 0:
+  // nobody measured it.
   TimePs host = {};
 };
 

@@ -216,23 +216,22 @@ std::string PageOf(const CapacityJob& job, const CapacityRuns& runs) {
   return page + "\n";
 }
 
+// Says why no run passed.
+std::string WhyNone(const CapacityJob& job, const CapacityRuns& runs) {
+  for (const ReplayedLoad& load : runs.loads) {
+    if (!IsOnlyUnsteady(job, load)) continue;
+    return "no answer: more requests come than end though they keep the "
+           "limits; with more --requests more of them end";
+  }
+  if (!job.rate) return "no rate keeps the limits";
+  return fmt::format(
+      "no number of replicas up to {} keeps the limits at {:g} requests/s",
+      kMostCapacityReplicas, *job.rate);
+}
+
 std::string ResultOf(const CapacityJob& job, const CapacityRuns& runs) {
   const ServingJob& serving = job.options.job;
-  if (!runs.best && std::any_of(runs.loads.begin(), runs.loads.end(),
-                                [&job](const ReplayedLoad& load) {
-                                  return IsOnlyUnsteady(job, load);
-                                })) {
-    return "no answer: more requests come than end though they keep the "
-           "limits; "
-           "with more --requests more of them end";
-  }
-  if (!runs.best) {
-    return job.rate ? fmt::format(
-                          "no number of replicas up to {} keeps the "
-                          "limits at {:g} requests/s",
-                          kMostCapacityReplicas, *job.rate)
-                    : "no rate keeps the limits";
-  }
+  if (!runs.best) return WhyNone(job, runs);
   const double gpus = job.rate
                           ? runs.capacity.largest *
                                 static_cast<double>(serving.layout.num_gpus())

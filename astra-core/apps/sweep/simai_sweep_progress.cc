@@ -5,6 +5,7 @@
 #include "astra-core/base/json_writer.h"
 #include "astra-core/base/shell_word.h"
 #include "astra-core/command_line/main_support.h"
+#include "astra-core/sweep/results/row_text.h"
 #include "astra-core/sweep/results/sweep_table.h"
 #include "fmt/core.h"
 
@@ -135,10 +136,6 @@ void SweepProgress::End(const SweepEnd& end) {
                   .Field("why", why)
                   .EndObject());
   } else if (output_ == SweepOutput::kText) {
-    const std::string infeasible =
-        end.num_infeasible == 0
-            ? ""
-            : fmt::format(" ({} infeasible)", end.num_infeasible);
     const std::string illegal =
         end.num_illegal == 0
             ? ""
@@ -150,8 +147,9 @@ void SweepProgress::End(const SweepEnd& end) {
     Print(fmt::format(
         "{:<10} {}: {} finished{}{}, {} failed, {} not run; {} run now, in "
         "{:.1f} s{}\n",
-        end.how, plan_.sweep.name, end.num_finished, infeasible, illegal,
-        end.num_failed, end.num_pending, num_done_, wall.count(), more));
+        end.how, plan_.sweep.name, end.num_finished,
+        InfeasibleText(end.num_infeasible), illegal, end.num_failed,
+        end.num_pending, num_done_, wall.count(), more));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "astra-core/apps/sweep/simai_sweep_run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -22,7 +23,6 @@
 #include "astra-core/sweep/execution/slurm_scheduler.h"
 #include "astra-core/sweep/results/html_report.h"
 #include "astra-core/sweep/results/ranking.h"
-#include "astra-core/sweep/results/requirements.h"
 #include "astra-core/sweep/results/row_text.h"
 #include "fmt/core.h"
 
@@ -152,15 +152,12 @@ absl::Status CheckNames(const SweepTable& table) {
       return absl::AbortedError(UnknownName("metric", objective.metric, known));
     }
   }
-  size_t unclear = 0;
-  const SweepRow* first = nullptr;
-  for (const SweepRow& row : table.rows) {
-    if (row.state != PointState::kInfeasible || !IsUnclear(row.reason)) {
-      continue;
-    }
-    if (unclear++ == 0) first = &row;
-  }
-  if (unclear < finished) return absl::OkStatus();
+  const auto is_unclear = [](const SweepRow& row) { return row.is_unclear; };
+  const auto begin = table.rows.begin();
+  const auto end = table.rows.end();
+  const auto unclear = std::count_if(begin, end, is_unclear);
+  if (static_cast<size_t>(unclear) < finished) return absl::OkStatus();
+  const auto first = std::find_if(begin, end, is_unclear);
   return absl::AbortedError(fmt::format("no point is feasible; point {}: {}",
                                         first->number, first->reason));
 }

@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "astra-core/sweep/results/row_expression.h"
@@ -13,17 +11,12 @@
 namespace astra {
 namespace {
 
-constexpr std::string_view kUnclear = "cannot tell whether ";
-
-// Returns why the row misses the requirement; empty if it meets it.
+// Returns why a row misses the requirement, which does not hold.
 std::string ReasonOf(const Expression& requirement,
-                     const RowExpression& of_rows, const SweepRow& row) {
-  const absl::StatusOr<bool> holds = of_rows.Holds(row);
-  if (!holds.ok()) {
-    return fmt::format("{}{}: {}", kUnclear, requirement.text(),
-                       std::string(holds.status().message()));
-  }
-  return *holds ? "" : fmt::format("misses {}", requirement.text());
+                     const absl::StatusOr<bool>& holds) {
+  if (holds.ok()) return fmt::format("misses {}", requirement.text());
+  return fmt::format("cannot tell whether {}: {}", requirement.text(),
+                     std::string(holds.status().message()));
 }
 
 }  // namespace
@@ -57,16 +50,13 @@ void ApplyRequirements(absl::Span<const Expression> requirements,
     const RowExpression of_rows(requirement, table);
     for (SweepRow& row : table.rows) {
       if (row.state != PointState::kFinished) continue;
-      std::string reason = ReasonOf(requirement, of_rows, row);
-      if (reason.empty()) continue;
+      const absl::StatusOr<bool> holds = of_rows.Holds(row);
+      if (holds.ok() && *holds) continue;
       row.state = PointState::kInfeasible;
-      row.reason = std::move(reason);
+      row.is_unclear = !holds.ok();
+      row.reason = ReasonOf(requirement, holds);
     }
   }
-}
-
-bool IsUnclear(std::string_view reason) {
-  return reason.substr(0, kUnclear.size()) == kUnclear;
 }
 
 }  // namespace astra

@@ -3,8 +3,6 @@
 #ifndef ASTRA_CORE_SWEEP_RESULTS_REQUIREMENTS_H_
 #define ASTRA_CORE_SWEEP_RESULTS_REQUIREMENTS_H_
 
-#include <string_view>
-
 #include "absl/types/span.h"
 #include "astra-core/sweep/expression.h"
 #include "astra-core/sweep/results/sweep_table.h"
@@ -20,12 +18,9 @@ void ApplyMemory(bool allows_misfits, SweepTable& table);
 // `requirements`, which are over the variables, the metrics of the runs and the
 // computed metrics. The reason names the first requirement that is not met:
 // "misses EXPRESSION", or "cannot tell whether EXPRESSION: REASON" where the
-// expression cannot be evaluated or is neither true nor false.
+// expression cannot be evaluated or is neither true nor false; is_unclear then.
 void ApplyRequirements(absl::Span<const Expression> requirements,
                        SweepTable& table);
-
-// Returns whether a reason is of the second kind.
-bool IsUnclear(std::string_view reason);
 
 }  // namespace astra
 

@@ -73,7 +73,10 @@ size_t CountFinished(const SweepTable& table) {
 }
 
 std::string InfeasibleText(const SweepTable& table) {
-  const size_t count = CountRows(table, PointState::kInfeasible);
+  return InfeasibleText(CountRows(table, PointState::kInfeasible));
+}
+
+std::string InfeasibleText(size_t count) {
   return count == 0 ? "" : fmt::format(" ({} infeasible)", count);
 }
 

@@ -34,6 +34,7 @@ size_t CountFinished(const SweepTable& table);
 // Returns " (45 infeasible)", to be placed behind the number of finished rows.
 // Empty where no row is infeasible.
 std::string InfeasibleText(const SweepTable& table);
+std::string InfeasibleText(size_t count);
 
 // Returns ", 90 left out as illegal", to be placed behind InfeasibleText().
 // Empty where no row is illegal.

@@ -40,6 +40,7 @@ struct SweepRow {
   // Why the row failed, is infeasible or is illegal. A row of merged repeats
   // has a reason also where only some of the repeats have one.
   std::string reason;
+  bool is_unclear = false;  // Infeasible by a requirement without an answer.
   std::vector<std::string> values;  // Values of SweepTable::variables.
   // Values of SweepTable::metrics; none where the run has no such number.
   std::vector<std::optional<double>> metrics;
