@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -55,18 +56,20 @@ struct Cohort {
 };
 
 absl::StatusOr<std::vector<Cohort>> FormCohorts(
-    const CollectiveAlgorithm& algorithm,
+    absl::Span<const CollectiveAlgorithm> algorithms,
     absl::Span<const std::vector<RankId>> groups, const Topology& topology) {
   // A large size, so that bytes that do not divide evenly have no weight.
   constexpr Bytes kBytes(int64_t{1} << 38);
-  std::map<GroupLayout, size_t> place_of;
+  std::map<std::pair<std::string_view, GroupLayout>, size_t> place_of;
   std::vector<Cohort> cohorts;
   for (size_t i = 0; i < groups.size(); ++i) {
+    const CollectiveAlgorithm& algorithm = algorithms[i];
     ASTRA_ASSIGN_OR_RETURN(PlacedGroup group,
                            PlaceGroup(algorithm, groups[i], topology));
     const auto layout =
         std::make_shared<const GroupLayout>(std::move(group.layout));
-    const auto [place, is_new] = place_of.try_emplace(*layout, cohorts.size());
+    const auto [place, is_new] = place_of.try_emplace(
+        std::pair(algorithm.name, *layout), cohorts.size());
     if (is_new) {
       ASTRA_ASSIGN_OR_RETURN(
           const CollectiveRequest request,
@@ -365,12 +368,22 @@ absl::StatusOr<ClosedForms> LayOnLinks(
     const CollectiveAlgorithm& algorithm,
     absl::Span<const std::vector<RankId>> groups, Routes& routes,
     absl::Span<const double> link_efficiency) {
+  return LayOnLinks(std::vector(groups.size(), algorithm), groups, routes,
+                    link_efficiency);
+}
+
+absl::StatusOr<ClosedForms> LayOnLinks(
+    absl::Span<const CollectiveAlgorithm> algorithms,
+    absl::Span<const std::vector<RankId>> groups, Routes& routes,
+    absl::Span<const double> link_efficiency) {
+  ASTRA_CHECK(algorithms.size() == groups.size(), "{} algorithms for {} groups",
+              algorithms.size(), groups.size());
   const size_t num_links = routes.topology().links().size();
   ASTRA_CHECK(link_efficiency.empty() || link_efficiency.size() == num_links,
               "{} efficiencies for {} links", link_efficiency.size(),
               num_links);
   ASTRA_ASSIGN_OR_RETURN(const std::vector<Cohort> cohorts,
-                         FormCohorts(algorithm, groups, routes.topology()));
+                         FormCohorts(algorithms, groups, routes.topology()));
   ClosedForms result;
   result.groups.resize(groups.size());
   std::vector<double> slowest(groups.size(), -1);
@@ -386,7 +399,8 @@ absl::StatusOr<std::vector<double>> LinkBytesPerByte(
     const CollectiveAlgorithm& algorithm,
     absl::Span<const std::vector<RankId>> groups, Routes& routes) {
   ASTRA_ASSIGN_OR_RETURN(const std::vector<Cohort> cohorts,
-                         FormCohorts(algorithm, groups, routes.topology()));
+                         FormCohorts(std::vector(groups.size(), algorithm),
+                                     groups, routes.topology()));
   std::vector<double> link_bytes;
   for (size_t p = 0; p < NumPhases(cohorts); ++p) {
     RoutesOfFlows visited_once(0, routes);

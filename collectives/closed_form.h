@@ -77,6 +77,13 @@ absl::StatusOr<ClosedForms> LayOnLinks(
     absl::Span<const std::vector<RankId>> groups, Routes& routes,
     absl::Span<const double> link_efficiency = {});
 
+// The same where groups run different algorithms of one kind: `algorithms`
+// holds that of each group.
+absl::StatusOr<ClosedForms> LayOnLinks(
+    absl::Span<const CollectiveAlgorithm> algorithms,
+    absl::Span<const std::vector<RankId>> groups, Routes& routes,
+    absl::Span<const double> link_efficiency = {});
+
 // Returns only the link_bytes_per_byte of LayOnLinks(), in about half of its
 // time. Errors: those of LayOnLinks().
 absl::StatusOr<std::vector<double>> LinkBytesPerByte(

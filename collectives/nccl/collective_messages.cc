@@ -41,11 +41,12 @@ LatencyParts CollectiveTimes::PartsOf(const Chosen& chosen,
 }
 
 NcclMessages::Hop CollectiveTimes::HopWithin(const Chosen& chosen,
-                                             double latency_us) const {
+                                             double latency_us,
+                                             size_t group) const {
   const double propagation_us = 2 * kUsPerNs * system_.interconnect.latency_ns;
   return {std::max(0.0, latency_us - propagation_us),
           chosen.within_share * WireShare(chosen.protocol) /
-              EfficiencyWithin(PaceWithin(chosen))};
+              EfficiencyWithin(PaceWithin(chosen), tuning(group).hardware)};
 }
 
 NcclMessages::Hop CollectiveTimes::HopBetween(const Chosen& chosen,
@@ -74,7 +75,8 @@ absl::StatusOr<NcclMessages> CollectiveTimes::Messages(size_t group,
     return alone.Messages(0, bytes);
   }
   ASTRA_ASSIGN_OR_RETURN(const Chosen chosen, ChooseFor(group, bytes));
-  ASTRA_ASSIGN_OR_RETURN(const ClosedForms* forms, FormsOf(chosen));
+  ASTRA_ASSIGN_OR_RETURN(const ClosedForms* forms,
+                         FormsOf(group, chosen, bytes));
   const GroupHardware& hardware = tuning(group).hardware;
   const ClosedForm& form = forms->groups[group].form;
   const SizedTime sized = SizedTimeOf(chosen, group, form);
@@ -87,7 +89,7 @@ absl::StatusOr<NcclMessages> CollectiveTimes::Messages(size_t group,
       .time_us = sized.LatencyUs(bytes) + sized.WireUs(bytes),
       .wire_us = sized.WireUs(bytes),
       .has_one_path = propagation_[group].has_one_path,
-      .within = HopWithin(chosen, parts.within_us),
+      .within = HopWithin(chosen, parts.within_us, group),
       .between = HopBetween(chosen, parts.between_us, group),
   };
   if (chosen.algorithm) {

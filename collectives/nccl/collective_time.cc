@@ -19,11 +19,6 @@ namespace {
 constexpr double kBytesPerKiB = 1024;
 constexpr double kBytesPerMiB = 1024 * 1024;
 
-bool IsWithinServer(const Topology& topology, const Link& link) {
-  return topology.kind(link.source) != NodeKind::kSwitch &&
-         topology.kind(link.target) != NodeKind::kSwitch;
-}
-
 // Returns the collective with its measured time. The busiest link is no longer
 // busy than by the model.
 TimedCollective AsMeasured(const SourcedTime& measured, TimedCollective timed) {
@@ -89,7 +84,10 @@ absl::StatusOr<CollectiveTimes> CollectiveTimes::Create(
                            HardwareOf(group, system, routes.topology()));
     const auto next = static_cast<uint32_t>(times.tables_.size());
     const auto [place, is_new] = ids.try_emplace(hardware, next);
-    if (is_new) times.tables_.push_back(Tune(kind, hardware, options));
+    if (is_new) {
+      times.first_group_.push_back(times.table_of_group_.size());
+      times.tables_.push_back(Tune(kind, hardware, options));
+    }
     times.table_of_group_.push_back(place->second);
   }
   if (options.symmetric && times.NumServers() > 1) {
@@ -164,31 +162,6 @@ double CollectiveTimes::LaunchUs(const Chosen& chosen,
 
 bool CollectiveTimes::IsSymmetric() const {
   return options_.symmetric && HasSymmetricKernels(kind_);
-}
-
-double CollectiveTimes::EfficiencyWithin(const Pace& pace) const {
-  const GroupHardware& hardware = tables_.front().hardware;
-  const double rate = hardware.link_GBps;
-  const double sheet = system_.interconnect.GBps;
-  const double crowd = std::max(1.0, hardware.ranks_per_server / 2.0);
-  const double efficiency =
-      pace.efficiency * std::pow(crowd, -system_.interconnect.crowding);
-  return hardware.link_share *
-         (rate < sheet ? std::min(1.0, efficiency * sheet / rate) : efficiency);
-}
-
-uint32_t CollectiveTimes::NumServers() const {
-  uint32_t num_servers = 1;
-  for (const TuningTable& table : tables_) {
-    num_servers = std::max(num_servers, table.hardware.num_servers);
-  }
-  return num_servers;
-}
-
-double CollectiveTimes::QueuePairShare() const {
-  const uint32_t num_servers = NumServers();
-  if (options_.queue_pairs > 1 || num_servers <= 2) return 1;
-  return std::pow(system_.transport.one_queue_pair, 1 - 2.0 / num_servers);
 }
 
 CollectiveTimes::Chosen CollectiveTimes::ChoosePointToPoint(
@@ -268,40 +241,6 @@ absl::StatusOr<CollectiveTimes::Chosen> CollectiveTimes::ChooseFor(
     chosen.registry_name = "simai_ring";
   }
   return chosen;
-}
-
-absl::StatusOr<const ClosedForms*> CollectiveTimes::FormsOf(
-    const Chosen& chosen) {
-  FormsKey key = {chosen.registry_name, std::nullopt};
-  if (chosen.kernel != nullptr) key.second = chosen.kernel->algorithm;
-  const auto found = forms_.find(key);
-  if (found != forms_.end()) return &found->second;
-  ASTRA_ASSIGN_OR_RETURN(const CollectiveAlgorithm algorithm,
-                         FindCollectiveAlgorithm(kind_, chosen.registry_name));
-  const Topology& topology = routes_.topology();
-  const double within =
-      EfficiencyWithin(PaceWithin(chosen)) / chosen.within_share;
-  const double between =
-      PaceBetween(chosen).efficiency * QueuePairShare() / chosen.between_share;
-  std::vector<double> efficiency;
-  efficiency.reserve(topology.links().size());
-  for (const Link& link : topology.links()) {
-    efficiency.push_back(IsWithinServer(topology, link) ? within : between);
-  }
-  absl::StatusOr<ClosedForms> forms =
-      LayOnLinks(algorithm, groups_, routes_, efficiency);
-  if (forms.status().code() == absl::StatusCode::kResourceExhausted) {
-    return absl::ResourceExhaustedError(fmt::format(
-        "an {} over {} ranks has more pairs of ranks than can be laid on links",
-        Name(kind_), groups_.front().size()));
-  }
-  ASTRA_RETURN_IF_ERROR(forms.status());
-  for (uint32_t i = 0; i < topology.links().size(); ++i) {
-    forms->link_bytes_per_byte[i] *=
-        IsWithinServer(topology, topology.links()[i]) ? chosen.within_share
-                                                      : chosen.between_share;
-  }
-  return &forms_.emplace(key, *std::move(forms)).first->second;
 }
 
 double CollectiveTimes::CopyPsPerByte(const Chosen& chosen,
@@ -386,7 +325,8 @@ SizedTime CollectiveTimes::SizedTimeOf(const Chosen& chosen, size_t group,
 absl::StatusOr<TimedCollective> CollectiveTimes::ModelTime(size_t group,
                                                            Bytes bytes) {
   ASTRA_ASSIGN_OR_RETURN(const Chosen chosen, ChooseFor(group, bytes));
-  ASTRA_ASSIGN_OR_RETURN(const ClosedForms* forms, FormsOf(chosen));
+  ASTRA_ASSIGN_OR_RETURN(const ClosedForms* forms,
+                         FormsOf(group, chosen, bytes));
   const ClosedForms::Group& form = forms->groups[group];
   const SizedTime sized = SizedTimeOf(chosen, group, form.form);
   TimedCollective result;
@@ -450,10 +390,7 @@ absl::StatusOr<TimedCollective> CollectiveTimes::Time(size_t group,
 absl::StatusOr<std::vector<uint32_t>> CollectiveTimes::Classify(
     absl::Span<const Bytes> sizes) {
   // The first group of each table chooses as all of its groups do.
-  for (size_t table = 0; table < tables_.size(); ++table) {
-    const auto first =
-        std::find(table_of_group_.begin(), table_of_group_.end(), table);
-    const auto group = static_cast<size_t>(first - table_of_group_.begin());
+  for (const size_t group : first_group_) {
     for (const Bytes bytes : sizes) {
       ASTRA_RETURN_IF_ERROR(Time(group, bytes).status());
     }
@@ -470,13 +407,6 @@ absl::StatusOr<std::vector<uint32_t>> CollectiveTimes::Classify(
     classes.push_back(ids.try_emplace(std::move(key), next).first->second);
   }
   return classes;
-}
-
-absl::StatusOr<absl::Span<const double>> CollectiveTimes::LinkBytesPerByte(
-    size_t group, Bytes bytes) {
-  ASTRA_ASSIGN_OR_RETURN(const Chosen chosen, ChooseFor(group, bytes));
-  ASTRA_ASSIGN_OR_RETURN(const ClosedForms* forms, FormsOf(chosen));
-  return absl::MakeConstSpan(forms->link_bytes_per_byte);
 }
 
 }  // namespace astra

@@ -167,9 +167,17 @@ class CollectiveTimes {
     double within_share = 1;
     double between_share = 1;
   };
-  // The algorithm of registry.h, and the kernel of an engine whose share of the
-  // links' rates it is laid with.
-  using FormsKey = std::pair<std::string_view, std::optional<EngineAlgorithm>>;
+  // How a collective is laid on links: by table, the algorithm of registry.h
+  // that its groups run, which differs where one group is within a server and
+  // another is not; and the table whose groups' shares of the links' rates
+  // hold, with the kernel of an engine that may reach others.
+  struct FormsKey {
+    std::vector<std::string_view> names;
+    uint32_t table = 0;
+    std::optional<EngineAlgorithm> kernel;
+
+    friend auto operator<=>(const FormsKey&, const FormsKey&) = default;
+  };
 
   // Returns whether an engine of inference runs the collective, or asks NCCL
   // to.
@@ -183,12 +191,18 @@ class CollectiveTimes {
   absl::StatusOr<TimedCollective> ModelTime(size_t group, Bytes bytes);
   // Returns the measured times of a collective that NCCL runs, or null.
   const MeasuredCurve* CurveOf(size_t group, Bytes bytes) const;
-  absl::StatusOr<const ClosedForms*> FormsOf(const Chosen& chosen);
+  // Returns the collective on the links, where `group` has `chosen` for a
+  // buffer of `bytes`, and all other groups run what they choose.
+  absl::StatusOr<const ClosedForms*> FormsOf(size_t group, const Chosen& chosen,
+                                             Bytes bytes);
+  absl::StatusOr<FormsKey> FormsKeyOf(size_t group, const Chosen& chosen,
+                                      Bytes bytes) const;
   SizedTime SizedTimeOf(const Chosen& chosen, size_t group,
                         const ClosedForm& form) const;
   LatencyParts PartsOf(const Chosen& chosen,
                        const GroupHardware& hardware) const;
-  NcclMessages::Hop HopWithin(const Chosen& chosen, double latency_us) const;
+  NcclMessages::Hop HopWithin(const Chosen& chosen, double latency_us,
+                              size_t group) const;
   NcclMessages::Hop HopBetween(const Chosen& chosen, double latency_us,
                                size_t group) const;
   Pace PaceWithin(const Chosen& chosen) const;
@@ -201,7 +215,8 @@ class CollectiveTimes {
   double QueuePairShare() const;
   // Returns the efficiency relative to the links of the topology, which may be
   // slower than those of the data sheet.
-  double EfficiencyWithin(const Pace& pace) const;
+  double EfficiencyWithin(const Pace& pace,
+                          const GroupHardware& hardware) const;
   uint32_t NumServers() const;  // The most that a group spans.
   // Returns whether kernels on symmetric memory are used. They exist for
   // reductions and copies in one server.
@@ -227,6 +242,7 @@ class CollectiveTimes {
   std::vector<TuningTable> tables_;  // One for each kind of group hardware.
   // Index into tables_ of each group.
   std::vector<uint32_t> table_of_group_;
+  std::vector<size_t> first_group_;       // By table.
   std::vector<Propagation> propagation_;  // One for each group.
   std::map<FormsKey, ClosedForms> forms_;
 };

@@ -351,6 +351,38 @@ TEST(CollectiveTimeTest, TellsWhatSetsThePace) {
               cluster.topology().kind(link.target) == NodeKind::kSwitch);
 }
 
+// NCCL chooses for each communicator. DP 6 on servers of 8: the first group is
+// within a server, the others are not.
+TEST(CollectiveTimeTest, GroupsWithinAndBetweenServersRunWhatTheyChoose) {
+  Cluster cluster(*FindSystem("dgx-h100"), 3, Options(""));
+  const auto group = [](uint32_t first) {
+    std::vector<RankId> ranks;
+    for (uint32_t i = 0; i < 6; ++i) ranks.emplace_back(first + i);
+    return ranks;
+  };
+  CollectiveTimes all =
+      cluster.TimesOf(kAllReduce, {group(0), group(6), group(12), group(18)});
+  const Bytes bytes = MiB(1024);
+  const TimedCollective within = ValueOrDie(all.Time(0, bytes));
+  const TimedCollective between = ValueOrDie(all.Time(1, bytes));
+  EXPECT_EQ(within.algorithm, "NVLS");
+  EXPECT_NE(between.algorithm, "NVLS");
+  CollectiveTimes alone = cluster.TimesOf(kAllReduce, {group(0)});
+  EXPECT_EQ(within.time, ValueOrDie(alone.Time(0, bytes)).time);
+  CollectiveTimes other = cluster.TimesOf(kAllReduce, {group(6)});
+  EXPECT_GE(between.time, ValueOrDie(other.Time(0, bytes)).time);
+  // Link by link, the bytes of all groups.
+  double sum = 0;
+  for (const double share : ValueOrDie(all.LinkBytesPerByte(0, bytes))) {
+    sum += share;
+  }
+  double of_one = 0;
+  for (const double share : ValueOrDie(alone.LinkBytesPerByte(0, bytes))) {
+    of_one += share;
+  }
+  EXPECT_GT(sum, 3 * of_one);
+}
+
 TEST(CollectiveTimeTest, AnAlgorithmThatTheGroupLacksIsAnError) {
   Cluster cluster(RoundSystem(), 2, Options("NCCL_ALGO=NVLS"));
   CollectiveTimes times = cluster.TimesOf(kAllReduce, {Ranks({0, 8})});
