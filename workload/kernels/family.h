@@ -13,6 +13,7 @@
 #include "workload/kernels/expert_load.h"
 #include "workload/kernels/kernel_call.h"
 #include "workload/kernels/kernel_element.h"
+#include "workload/operators/gpu_spec.h"
 
 namespace astra {
 
@@ -24,7 +25,8 @@ struct KernelAxis {
   bool is_quadratic = false;
 };
 
-// How times of one shape from two backends become one on another GPU.
+// How times of one shape from two backends become one on a GPU of another
+// architecture.
 enum class BackendMerge : uint8_t { kOwn, kGeometricMean, kLesser };
 
 struct KernelFamily {
@@ -52,6 +54,9 @@ struct KernelFamily {
 
   // Share of the inefficiency that another GPU's peaks change; see transfer.h.
   double transfer_power = 0.5;
+  // The share of the BF16 peak that a GPU's file states for these kernels, by
+  // which their times are carried over; null: there is none.
+  double Calibration::*efficiency = nullptr;
   BackendMerge merge = BackendMerge::kOwn;
   bool has_kernels = false;           // Experts: lines say which kernel ran.
   std::string_view backend = "vllm";  // Whose surfaces count, unless told.

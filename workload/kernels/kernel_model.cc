@@ -109,6 +109,22 @@ std::optional<OperatorKernel> KernelOf(const Stream& stream,
                 {Real(stream.bytes) / kBytes / kRow});
 }
 
+// Returns the attention whose kernels' times tell those of `a`, which are not
+// in the tables: the forward pass of a backward one, and for queries that see
+// all keys the causal one with as many pairs. None if `a` has tables of its
+// own, or none is like it.
+std::optional<Attention> MeasuredLike(const Attention& a) {
+  Attention like = a;
+  if (a.backward) {
+    like.backward = false;
+    return like;
+  }
+  if (a.causal || a.window > 0 || a.keys < a.queries / 2) return std::nullopt;
+  like.causal = true;
+  like.keys += a.queries / 2;
+  return like;
+}
+
 }  // namespace
 
 bool TakesFamily(KernelUse use, std::string_view name) {
@@ -129,8 +145,10 @@ OperatorTime KernelModel::TimeOf(const Operator& op) const {
   const OperatorTime formula = otherwise_.TimeOf(op);
   const auto* attention = std::get_if<Attention>(&op.shape);
   if (attention != nullptr && !attention_) return formula;
-  if (attention != nullptr && attention->backward) {
-    return BackwardTimeOf(op, formula);
+  if (attention != nullptr) {
+    if (const std::optional<Attention> like = MeasuredLike(*attention)) {
+      return TimeAs({op.name, *like, op.precision}, formula);
+    }
   }
   const std::optional<OperatorKernel> kernel = KernelOf(op, use_);
   if (!kernel) return formula;
@@ -157,13 +175,11 @@ OperatorTime KernelModel::TimeOf(const Operator& op) const {
   return time;
 }
 
-OperatorTime KernelModel::BackwardTimeOf(const Operator& op,
-                                         const OperatorTime& formula) const {
-  Operator forward = op;
-  std::get<Attention>(forward.shape).backward = false;
-  const OperatorTime measured = TimeOf(forward);
+OperatorTime KernelModel::TimeAs(const Operator& like,
+                                 const OperatorTime& formula) const {
+  const OperatorTime measured = TimeOf(like);
   if (measured.source == TimeSource::kRoofline) return formula;
-  const TimePs by_formula = otherwise_.TimeOf(forward).time;
+  const TimePs by_formula = otherwise_.TimeOf(like).time;
   OperatorTime time = measured;
   time.time = ShareOf(static_cast<double>(measured.time.count()) /
                           static_cast<double>(by_formula.count()),

@@ -68,10 +68,9 @@ class KernelModel : public ComputeModel {
   OperatorTime TimeOf(const Operator& op) const override;
 
  private:
-  // Returns the time of a backward pass of attention: that of the formula,
-  // times what the measured forward pass takes over its own formula.
-  OperatorTime BackwardTimeOf(const Operator& op,
-                              const OperatorTime& formula) const;
+  // Returns the time of an operator that no kernel is measured for: that of its
+  // formula, times what `like`, a similar one, takes over its own formula.
+  OperatorTime TimeAs(const Operator& like, const OperatorTime& formula) const;
 
   const KernelPredictor& predictor_;
   const ComputeModel& otherwise_;

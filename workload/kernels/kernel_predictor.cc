@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "fmt/format.h"
@@ -78,6 +79,18 @@ bool MayBeOfHost(const Surface& surface, double time_us) {
          time_us < kHostFloors * surface.floor_us();
 }
 
+// Returns a time that was carried over from `source`, as it is by the share of
+// the peak that the files of both GPUs state for kernels of the family. The
+// start of the kernel, `floor_us`, stays.
+double Rescaled(double time_us, double floor_us, const KernelFamily& family,
+                const GpuSpec& source, const GpuSpec& gpu) {
+  if (family.efficiency == nullptr) return time_us;
+  const double start_us = std::min(floor_us, time_us);
+  return start_us + (time_us - start_us) *
+                        source.calibration.*(family.efficiency) /
+                        gpu.calibration.*(family.efficiency);
+}
+
 absl::Status NoTable(const KernelCall& call) {
   return absl::NotFoundError(fmt::format(
       "no table of {} of {}", call.family->name, fmt::join(call.words, "/")));
@@ -100,7 +113,21 @@ KernelPredictor::KernelPredictor(GpuSpec gpu, const SurfaceLibrary& library,
       leave_out_(leave_out),
       nearest_(library_.NearestTo(gpu_)) {}
 
+double KernelPredictor::LeastFloorUs(const KernelFamily& family) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const GpuSpec* gpu : nearest_) {
+    for (const std::string_view backend : library_.backends()) {
+      for (const Surface& surface : library_.Find(gpu->name, family, backend)) {
+        least = std::min(least, surface.floor_us());
+      }
+    }
+    if (std::isfinite(least)) break;
+  }
+  return least;
+}
+
 void KernelPredictor::AddOwn(SurfaceTimes times) {
+  times.floor_us = std::min(times.floor_us, LeastFloorUs(*times.family));
   own_.emplace(own_.begin(), std::move(times), peaks_, library_.loads());
 }
 
@@ -195,8 +222,12 @@ std::optional<KernelEstimate> KernelPredictor::FindFrom(
   };
   KernelEstimate estimate;
   estimate.bound_us = bound_us(peaks_);
-  const double here_us = bound_us(ReachedPeaks(gpu_, source));
-  const double there_us = bound_us(ReachedPeaks(source, gpu_));
+  // A share of the family's own goes before what any kernel reaches.
+  const bool has_share = family.efficiency != nullptr;
+  const double here_us =
+      bound_us(has_share ? peaks_ : ReachedPeaks(gpu_, source));
+  const double there_us =
+      bound_us(has_share ? KernelPeaks(source) : ReachedPeaks(source, gpu_));
   std::vector<double> times;
   bool takes_least = false;
   for (const std::string_view backend : BackendsFor(call)) {
@@ -206,17 +237,19 @@ std::optional<KernelEstimate> KernelPredictor::FindFrom(
       takes_least = true;
       if (IsOfEngine(backend)) estimate.host_us = found->estimate.time_us;
     }
-    times.push_back(
+    const double carried_us =
         CarryOver({found->estimate.time_us, there_us, found->floor_us}, here_us,
-                  family.transfer_power));
+                  family.transfer_power);
+    times.push_back(
+        Rescaled(carried_us, found->floor_us, family, source, gpu_));
   }
   if (times.empty()) return std::nullopt;
-  estimate.time_us =
-      Merged(takes_least ? BackendMerge::kLesser : family.merge, times);
+  const bool is_alike = IsSameArchitecture(source, gpu_);
+  const BackendMerge merge = is_alike ? BackendMerge::kOwn : family.merge;
+  estimate.time_us = Merged(takes_least ? BackendMerge::kLesser : merge, times);
   estimate.source = TimeSource::kCarriedOver;
   estimate.from = source.name;
-  estimate.error = IsSameArchitecture(source, gpu_) ? kSameArchitectureError
-                                                    : kOtherArchitectureError;
+  estimate.error = is_alike ? kSameArchitectureError : kOtherArchitectureError;
   return estimate;
 }
 
@@ -224,7 +257,8 @@ absl::StatusOr<KernelEstimate> KernelPredictor::EstimateFromOwn(
     const KernelCall& call) const {
   for (const Surface& surface : own_) {
     if (surface.times().family != call.family ||
-        surface.times().words != call.words) {
+        surface.times().words != call.words ||
+        !HasMeasuredNear(surface, call)) {
       continue;
     }
     if (const auto found = FindOn(surface, call, peaks_)) {

@@ -43,7 +43,8 @@ std::string DescribeSource(const KernelEstimate& estimate);
 
 // Answers from the first of these that can:
 //
-//   1. surfaces of the user's own tables
+//   1. surfaces of the user's own tables, where they measured something like
+//      the call (HasMeasuredNear)
 //   2. surfaces of the GPU, of the backend asked for, else of another one
 //   3. the same of the element type that is most like the one asked for
 //   4. the same two of the GPU nearest by its peaks, carried over (transfer.h)
@@ -67,7 +68,8 @@ class KernelPredictor {
   void SetEngine(std::string engine) { engine_ = std::move(engine); }
 
   // Adds a surface of the user's own, which goes before all but those added
-  // later.
+  // later. Its floor, known from few rows, is at most the least of the surfaces
+  // of the same family that are built in for the GPU, or for one nearest to it.
   void AddOwn(SurfaceTimes times);
 
   // Returns the least time at the peaks of the GPU.
@@ -78,7 +80,7 @@ class KernelPredictor {
 
   // Answers from the user's own tables only.
   //
-  // Errors: NotFound for a kernel that none of them is near to.
+  // Errors: NotFound for a kernel that none of them has measured near.
   absl::StatusOr<KernelEstimate> EstimateFromOwn(const KernelCall& call) const;
 
  private:
@@ -100,6 +102,9 @@ class KernelPredictor {
   std::optional<KernelEstimate> FindFrom(const GpuSpec& source,
                                          const KernelCall& call,
                                          const Words& words) const;
+  // Returns the least floor of the surfaces that are built in for the GPU, or
+  // for one nearest to it; infinity without any.
+  double LeastFloorUs(const KernelFamily& family) const;
   std::vector<std::string_view> BackendsFor(const KernelCall& call) const;
   bool IsOfEngine(std::string_view backend) const {
     return engine_.empty() || engine_ == backend;

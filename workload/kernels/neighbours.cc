@@ -165,6 +165,20 @@ std::vector<Neighbour> FindNeighbours(const Surface& surface,
   return all;
 }
 
+bool HasMeasuredNear(const Surface& surface, const KernelCall& call) {
+  constexpr double kDoubling = 1;  // Coordinates are logarithms to base 2.
+  const KernelCoordinates place = call.family->coordinates(call.sizes);
+  for (size_t line = 0; line < surface.times().lines.size(); ++line) {
+    const double distance =
+        SquaredLength(Difference(surface.coordinates(line), place));
+    if (distance <= kDoubling &&
+        surface.IsNear(line, PointFor(surface, line, call))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::optional<SharePoint> ShareOfNeighbours(const Surface& surface,
                                             const KernelCall& call,
                                             bool leaves_out_group) {

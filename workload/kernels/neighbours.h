@@ -42,6 +42,11 @@ void SetLinearWeights(absl::Span<const KernelCoordinates> offsets,
                       size_t num_coordinates,
                       std::vector<Neighbour>& neighbours);
 
+// Returns whether something like the call was measured: its own shape, or one
+// whose sizes together are a factor of two away, at a point that is near
+// (Surface::IsNear).
+bool HasMeasuredNear(const Surface& surface, const KernelCall& call);
+
 // Returns the share of `call` from its neighbours, or none without any.
 //
 // Experts are read at tokens scaled by the square root of the ratio of topk /

@@ -171,25 +171,41 @@ std::optional<SharePoint> Surface::Inside(const Values& values,
   return SharePoint{*value, TimeSource::kInterpolated};
 }
 
-size_t Surface::Nearest(size_t line, const KernelPoint& point) const {
+Surface::GridPoint Surface::Nearest(size_t line,
+                                    const KernelPoint& point) const {
   const float* values = &log_share_[line * times_.num_points()];
   const KernelPoint wanted = {Coordinate(0, point[0]), Coordinate(1, point[1])};
   double least = std::numeric_limits<double>::infinity();
-  size_t nearest = 0;
-  size_t next = 0;
-  for (const double first : times_.axes[0]) {
-    const double across = Coordinate(0, first) - wanted[0];
-    for (const double second : times_.axes[1]) {
-      const double along = Coordinate(1, second) - wanted[1];
+  GridPoint nearest{};
+  for (size_t i = 0; i < times_.axes[0].size(); ++i) {
+    const double across = Coordinate(0, times_.axes[0][i]) - wanted[0];
+    for (size_t j = 0; j < times_.axes[1].size(); ++j) {
+      const double along = Coordinate(1, times_.axes[1][j]) - wanted[1];
       const double distance = across * across + along * along;
-      if (!std::isnan(values[next]) && distance < least) {
+      if (!std::isnan(values[IndexOf({i, j})]) && distance < least) {
         least = distance;
-        nearest = next;
+        nearest = {i, j};
       }
-      ++next;
     }
   }
   return nearest;
+}
+
+bool Surface::IsNear(size_t line, const KernelPoint& point) const {
+  constexpr double kDoubling = 1;  // Of a logarithm to the base of 2.
+  const Values values = {&times_.log_us[line * times_.num_points()],
+                         /*are_times=*/true};
+  if (Inside(values, point)) return true;
+  const GridPoint nearest = Nearest(line, point);
+  for (size_t axis = 0; axis < times_.family->axes.size(); ++axis) {
+    if (times_.family->axes[axis].is_discrete) continue;
+    const double measured = times_.axes[axis][nearest[axis]];
+    if (std::abs(Coordinate(axis, measured) - Coordinate(axis, point[axis])) >
+        kDoubling) {
+      return false;
+    }
+  }
+  return true;
 }
 
 SharePoint Surface::ShareOf(size_t line, const KernelPoint& point,
@@ -198,7 +214,7 @@ SharePoint Surface::ShareOf(size_t line, const KernelPoint& point,
   const Values values = {&times_.log_us[begin], /*are_times=*/true};
   std::optional<SharePoint> share = Inside(values, point);
   if (!share) {
-    return {log_share_[begin + Nearest(line, point)],
+    return {log_share_[begin + IndexOf(Nearest(line, point))],
             TimeSource::kExtrapolated};
   }
   share->log_share -= std::log(bound_us + times_.floor_us);
@@ -209,7 +225,8 @@ double Surface::BorrowedShare(size_t line, const KernelPoint& point) const {
   const size_t begin = line * times_.num_points();
   const Values values = {&log_share_[begin], /*are_times=*/false};
   const std::optional<SharePoint> share = Inside(values, point);
-  return share ? share->log_share : log_share_[begin + Nearest(line, point)];
+  return share ? share->log_share
+               : log_share_[begin + IndexOf(Nearest(line, point))];
 }
 
 }  // namespace astra

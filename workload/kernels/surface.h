@@ -71,6 +71,10 @@ class Surface {
   // Returns whether each axis has points on both sides of `point`, or at it.
   bool IsWithin(const KernelPoint& point) const;
 
+  // Returns whether the line has points on both sides of `point`, or one at
+  // most a factor of two away on each axis. Kinds do not count.
+  bool IsNear(size_t line, const KernelPoint& point) const;
+
   // Returns the share of a measured shape: measured on the grid, linear in the
   // time between two points (in its square root over quadratic axes), and
   // beyond the grid that of the nearest point, marked as extrapolated.
@@ -115,7 +119,7 @@ class Surface {
   std::optional<SharePoint> Inside(const Values& values,
                                    const KernelPoint& point) const;
   // Returns the measured point next to `point`. Each line has one.
-  size_t Nearest(size_t line, const KernelPoint& point) const;
+  GridPoint Nearest(size_t line, const KernelPoint& point) const;
 
   SurfaceTimes times_;
   std::vector<float> log_share_;

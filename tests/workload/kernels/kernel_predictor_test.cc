@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -21,6 +22,14 @@ KernelCall Product(double m, double n, double k,
           .words = {std::move(word)},
           .sizes = {n, k},
           .point = {m}};
+}
+
+// Sequences of so many positions, with the heads of Llama 3 8B.
+KernelCall Decode(double sequences, double positions) {
+  return {.family = FindKernelFamily("generation_attention"),
+          .words = {"bfloat16"},
+          .sizes = {32, 8, 128, 0},
+          .point = {sequences, positions}};
 }
 
 KernelEstimate Estimate(const KernelPredictor& predictor,
@@ -124,6 +133,37 @@ TEST(KernelPredictorTest, OnesOwnTableGoesFirst) {
   for (SurfaceTimes& times : *surfaces) predictor.AddOwn(std::move(times));
   EXPECT_NEAR(Estimate(predictor, Product(64, 4096, 4096)).time_us, 7000, 1);
   EXPECT_LT(Estimate(predictor, Product(64, 4096, 4096, "fp8")).time_us, 100);
+  // It says something of twice the rows or of twice the depth, and nothing of
+  // a product that is bound by computation.
+  for (const auto& [m, n, k] :
+       {std::array{128, 4096, 4096}, std::array{64, 4096, 8192}}) {
+    EXPECT_GT(Estimate(predictor, Product(m, n, k)).time_us, 7000);
+  }
+  const KernelCall far = Product(16384, 8192, 8192);
+  EXPECT_EQ(Estimate(predictor, far).time_us,
+            Estimate(Predictor("H100"), far).time_us);
+}
+
+// The chips are the same, but for NVLink.
+TEST(KernelPredictorTest, TheSameChipByAnotherNameTakesTheSameTime) {
+  for (const auto& [name, other] :
+       {std::pair{"H100", "H800"}, std::pair{"A100", "A800"}}) {
+    for (const KernelCall& call :
+         {Product(64, 4096, 4096), Decode(64, 8192), Decode(1, 1024)}) {
+      EXPECT_NEAR(Estimate(Predictor(other), call).time_us,
+                  Estimate(Predictor(name), call).time_us, 1e-6)
+          << other << ' ' << call.family->name;
+    }
+  }
+}
+
+// One row can be padded to two.
+TEST(KernelPredictorTest, OneRowTakesNoLongerThanTwo) {
+  const KernelPredictor b200 = Predictor("B200");
+  for (const int width : {4096, 8192}) {
+    EXPECT_LE(Estimate(b200, Product(1, width, width, "fp8")).time_us,
+              1.5 * Estimate(b200, Product(2, width, width, "fp8")).time_us);
+  }
 }
 
 // vLLM's table says 57 us or more of any product in blocks of FP8, which is how
@@ -199,6 +239,58 @@ TEST(KernelModelTest, OperatorsAreTimedByTheirKernels) {
   EXPECT_EQ(family({"norm", Stream{1024}}), "none");
   EXPECT_EQ(family({"router", Gemm{.m = 1, .n = 8, .k = 8}, Precision::kFp32}),
             "none");
+}
+
+// The steps of a ring over 8 ranks of context parallelism have as many pairs
+// each, so they take as long.
+TEST(KernelModelTest, QueriesThatSeeAllKeysTakeTheTimeOfAsManyPairs) {
+  const GpuSpec gpu = *FindGpu("H100");
+  const Roofline roofline(gpu);
+  const KernelPredictor predictor(gpu, BundledSurfaces());
+  const KernelModel model(predictor, roofline, KernelUse::kTraining);
+  for (const bool backward : {false, true}) {
+    Attention own = {.batch = 1,
+                     .queries = 16384,
+                     .keys = 16384,
+                     .heads = 32,
+                     .kv_heads = 8,
+                     .qk_dim = 128,
+                     .v_dim = 128,
+                     .backward = backward};
+    Attention other = own;
+    other.keys /= 2;
+    other.causal = false;
+    const OperatorTime first = model.TimeOf({"attention", own});
+    const OperatorTime next = model.TimeOf({"attention", other});
+    EXPECT_NEAR(ToMicroseconds(next.time) / ToMicroseconds(first.time), 1,
+                1e-3);
+    EXPECT_EQ(next.source, TimeSource::kExtrapolated);
+  }
+}
+
+// B300 is B200 with exponentials at twice the rate: attention forward is faster
+// by the shares of the peak in their files, and backward as fast.
+TEST(KernelModelTest, AttentionIsCarriedOverByItsShareOfThePeak) {
+  const auto time_on = [](const char* name, bool backward) {
+    const GpuSpec gpu = *FindGpu(name);
+    const Roofline roofline(gpu);
+    const KernelPredictor predictor(gpu, BundledSurfaces());
+    const KernelModel model(predictor, roofline, KernelUse::kTraining);
+    return ToMicroseconds(
+        model
+            .TimeOf({"attention", Attention{.batch = 1,
+                                            .queries = 8192,
+                                            .keys = 8192,
+                                            .heads = 32,
+                                            .kv_heads = 8,
+                                            .qk_dim = 128,
+                                            .v_dim = 128,
+                                            .backward = backward}})
+            .time);
+  };
+  EXPECT_NEAR(time_on("B300", false) / time_on("B200", false), 0.66 / 0.795,
+              0.005);
+  EXPECT_NEAR(time_on("B300", true) / time_on("B200", true), 1, 0.005);
 }
 
 TEST(KernelModelTest, OthersTakeTheTimeOfTheFormula) {
