@@ -31,7 +31,8 @@ absl::StatusOr<CustomCollective> ReadOne(const AlgorithmOption& option,
   const auto costs = [&](bool is_one_server) {
     return CostsOfSimple(nccl->system, is_one_server,
                          custom.schedule.collective().kind,
-                         custom.schedule.name(), nccl->options.launch);
+                         custom.schedule.name(), nccl->options.launch,
+                         custom.schedule.MostConnections());
   };
   custom.one_server = costs(true);
   custom.several_servers = costs(false);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "astra-core/base/check.h"
@@ -78,7 +79,7 @@ TimePs MessageCosts::AtTarget(const Flow& flow, uint32_t num_ranks) const {
 
 MessageCosts CostsOfSimple(const SystemSpec& system, bool is_one_server,
                            CollectiveKind kind, std::string_view name,
-                           Launch launch) {
+                           Launch launch, std::optional<uint32_t> connections) {
   constexpr double kHopsOfSimple = 2;  // Data and flush.
   const bool is_pcie = system.interconnect.kind == InterconnectKind::kPcie;
   double launch_us = launch == Launch::kGraph
@@ -88,14 +89,19 @@ MessageCosts CostsOfSimple(const SystemSpec& system, bool is_one_server,
     launch_us = std::max(launch_us, system.transport.launch_us);
   }
   if (launch == Launch::kQueued) launch_us = 0;
+  double blocks_GBps = std::numeric_limits<double>::infinity();
+  if (connections)
+    blocks_GBps = *connections * ChannelGBps(system.architecture);
   MessageCosts costs;
   costs.within.latency = FromUs(is_pcie ? kPcieStepUs : kNvlinkStepUs);
   costs.within.wire_bytes_per_byte =
-      1 / PaceOf(system.interconnect.paces, kind, name).efficiency;
+      std::max(1 / PaceOf(system.interconnect.paces, kind, name).efficiency,
+               system.interconnect.GBps / blocks_GBps);
   costs.between.latency =
       FromUs(kNetStepUs + kHopsOfSimple * system.transport.latency_us);
   costs.between.wire_bytes_per_byte =
-      1 / PaceOf(system.transport.paces, kind, name).efficiency;
+      std::max(1 / PaceOf(system.transport.paces, kind, name).efficiency,
+               system.nic_GBps / blocks_GBps);
   costs.start = FromUs(kBaseUs);
   costs.least = FromUs(launch_us);
   return costs;

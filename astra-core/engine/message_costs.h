@@ -4,6 +4,7 @@
 #define ASTRA_CORE_ENGINE_MESSAGE_COSTS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "astra-core/base/collective_kind.h"
@@ -84,12 +85,16 @@ MessageCosts CostsOf(const NcclMessages& nccl, MessageCosts of_all);
 // less than the time between two collectives. A message costs what NCCL reckons
 // for a step of a ring. Links yield the share of their rate that NCCL's
 // algorithm `name` of registry.h reaches, or else its ring; for collectives
-// that NCCL makes of sends and receives, their share.
+// that NCCL makes of sends and receives, their share. Where the algorithm says
+// on how many connections a rank sends at most, the links yield no more than
+// the thread blocks of these move (ChannelGBps).
 //
-// Source: NCCL 2.30, src/graph/tuning.cc (the latencies).
-MessageCosts CostsOfSimple(const SystemSpec& system, bool is_one_server,
-                           CollectiveKind kind, std::string_view name,
-                           Launch launch);
+// Source: NCCL 2.30, src/graph/tuning.cc (the latencies, and the rate of a
+// channel).
+MessageCosts CostsOfSimple(
+    const SystemSpec& system, bool is_one_server, CollectiveKind kind,
+    std::string_view name, Launch launch,
+    std::optional<uint32_t> connections = std::nullopt);
 
 }  // namespace astra
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "astra-core/base/names.h"
@@ -186,6 +187,18 @@ std::vector<ByteRange> CustomSchedule::ChunksOf(
     }
   }
   return chunks;
+}
+
+uint32_t CustomSchedule::MostConnections() const {
+  using Connection = std::pair<GroupRank, uint16_t>;
+  std::vector<std::set<Connection>> of_rank(collective_.num_ranks);
+  size_t most = 0;
+  for (const ScheduleFlow& flow : flows_) {
+    std::set<Connection>& own = of_rank[flow.source.index()];
+    own.emplace(flow.target, flow.channel);
+    most = std::max(most, own.size());
+  }
+  return static_cast<uint32_t>(most);
 }
 
 absl::StatusOr<std::unique_ptr<const FlowGraph>> CustomSchedule::Lower(

@@ -72,6 +72,10 @@ class CustomSchedule {
   const ChunkedCollective& collective() const { return collective_; }
   absl::Span<const ScheduleFlow> flows() const { return flows_; }
 
+  // Returns the most connections that a rank sends on, each to one rank and on
+  // one channel. A thread block works for each.
+  uint32_t MostConnections() const;
+
   // Returns the messages for `request`. The schedule itself says how the buffer
   // is cut and which channels there are; the request's chunking has no effect.
   // If a part of n bytes is cut into f chunks, the first n mod f chunks are a

@@ -194,6 +194,7 @@ absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
   ChosenAlgorithm chosen;
   const std::string& named = *options.algorithm;
   const bool is_file = named.find('.') != std::string::npos;
+  std::optional<uint32_t> connections;
   if (!is_file) {
     ASTRA_ASSIGN_OR_RETURN(const CollectiveAlgorithm algorithm,
                            FindCollectiveAlgorithm(*options.kind, named));
@@ -208,6 +209,7 @@ absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
     ASTRA_ASSIGN_OR_RETURN(CustomSchedule schedule,
                            ReadAlgorithm(named, warnings));
     chosen.name = schedule.name();
+    connections = schedule.MostConnections();
     chosen.lower = [path = named, schedule = std::move(schedule)](
                        const CollectiveRequest& request) {
       auto graph = schedule.Lower(request);
@@ -221,9 +223,9 @@ absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
       return graph;
     };
   }
-  chosen.costs =
-      CostsOfSimple(cluster.system(), NumServers(cluster) == 1, *options.kind,
-                    chosen.name, options.nccl.launch.value_or(Launch::kHost));
+  chosen.costs = CostsOfSimple(
+      cluster.system(), NumServers(cluster) == 1, *options.kind, chosen.name,
+      options.nccl.launch.value_or(Launch::kHost), connections);
   return chosen;
 }
 

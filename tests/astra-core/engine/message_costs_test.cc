@@ -1,5 +1,6 @@
 #include "astra-core/engine/message_costs.h"
 
+#include "collectives/systems/system_library.h"
 #include "tests/testing/matchers.h"
 
 namespace astra {
@@ -47,6 +48,21 @@ TEST(MessageCostsTest, DependOnWhereAMessageGoes) {
     EXPECT_EQ(costs.OnWire(flow, &layout), sent.on_wire)
         << sent.source << " to " << sent.target;
   }
+}
+
+// A thread block of Hopper moves 36.7 GB/s, and NVLink 4 carries 450.
+TEST(MessageCostsTest, FewConnectionsLimitTheRateOfALink) {
+  const SystemSpec system = *FindSystem("dgx-h100");
+  const auto costs = [&](std::optional<uint32_t> connections) {
+    return CostsOfSimple(system, /*is_one_server=*/false,
+                         CollectiveKind::kAllReduce, "own", Launch::kHost,
+                         connections);
+  };
+  const MessageCosts one = costs(1);
+  EXPECT_NEAR(one.within.wire_bytes_per_byte, 450 / 36.7, 1e-9);
+  EXPECT_NEAR(one.between.wire_bytes_per_byte, 50 / 36.7, 1e-9);
+  EXPECT_NEAR(costs(4).within.wire_bytes_per_byte, 450 / 36.7 / 4, 1e-9);
+  EXPECT_EQ(costs(24), costs(std::nullopt));
 }
 
 TEST(MessageCostsTest, FlowsOfARangeAreLater) {

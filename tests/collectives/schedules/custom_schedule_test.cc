@@ -60,6 +60,20 @@ TEST(CustomSchedule, KeepsWhatWaitsForWhat) {
 }
 
 // Parts of 3, 2, 2 bytes, each in two chunks.
+TEST(CustomSchedule, CountsTargetsAndChannelsOfARank) {
+  EXPECT_EQ(Chain().MostConnections(), 1);
+  std::vector<ScheduleFlow> flows = {Send(0, 1, 0), Send(0, 1, 1),
+                                     Send(0, 2, 0), Send(0, 2, 1)};
+  const ChunkedCollective broadcast = {CollectiveKind::kBroadcast, 3, 2};
+  EXPECT_EQ(ValueOrDie(CustomSchedule::Create("star", broadcast, flows))
+                .MostConnections(),
+            2);
+  flows[1].channel = 1;
+  EXPECT_EQ(ValueOrDie(CustomSchedule::Create("star", broadcast, flows))
+                .MostConnections(),
+            3);
+}
+
 TEST(CustomSchedule, CutsEachRanksPart) {
   const CustomSchedule schedule = ValueOrDie(CustomSchedule::Create(
       "none", {CollectiveKind::kReduceScatter, 3, 6}, {}));
