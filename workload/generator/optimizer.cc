@@ -15,12 +15,23 @@ constexpr int64_t kParameterBytes = 2;  // BF16, even when products are in FP8.
 constexpr ParallelDimension kData = ParallelDimension::kData;
 constexpr ParallelDimension kDataExpert = ParallelDimension::kDataExpert;
 
+// Returns how many ranks gather parameters from one another: each for itself
+// where it keeps all of them. A zero_group gathers as if over all of DP.
+DenseAndExpert GatherersOf(const TrainingSetup& setup) {
+  const DenseAndExpert sharers = SharersOf(setup);
+  const DenseAndExpert replicas = ReplicasOf(setup);
+  return {sharers.dense == 1 ? 1 : replicas.dense,
+          sharers.expert == 1 ? 1 : replicas.expert};
+}
+
 // Adds collectives over DP and over DP_EP, of `bytes` for each parameter.
 void AddCollectives(StepKind step, StepWhen when, CollectiveKind kind,
                     const DenseAndExpert& counts, int64_t bytes,
                     const TrainingSetup& setup,
                     std::vector<ModuleStep>& steps) {
-  const auto [dense, expert] = ReplicasOf(setup);
+  const auto [dense, expert] = kind == CollectiveKind::kAllGather
+                                   ? GatherersOf(setup)
+                                   : ReplicasOf(setup);
   const auto add = [&](ParallelDimension dimension, int64_t replicas,
                        int64_t count) {
     if (replicas == 1 || count == 0) return;

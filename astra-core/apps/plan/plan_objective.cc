@@ -166,6 +166,11 @@ absl::Status ReadKey(const std::string& key, const Json& value,
   return ReadRecompute(key, name, layout.recompute);
 }
 
+// Returns the answer to a layout that breaks a rule.
+std::string Illegal(absl::string_view why) {
+  return JsonLine({{"legal", false}, {"why", std::string(why)}});
+}
+
 }  // namespace
 
 absl::StatusOr<Layout> ParseLayout(const SimaiPlannerOptions& options,
@@ -202,10 +207,15 @@ absl::StatusOr<Layout> ParseLayout(const SimaiPlannerOptions& options,
 absl::StatusOr<std::string> AnswerLayout(const SimaiPlannerOptions& options,
                                          std::string_view line) {
   ASTRA_ASSIGN_OR_RETURN(const Layout layout, ParseLayout(options, line));
+  const Framework& framework = options.workloads.front().framework;
+  const auto zero = static_cast<int64_t>(layout.zero);
+  if (framework.fixed_zero && zero != framework.zero) {
+    return Illegal(fmt::format("\"zero\" is {}: {} has stage {} only", zero,
+                               framework.name, framework.zero));
+  }
   const absl::StatusOr<Plan> plan = RunLayout(options, layout);
   if (absl::IsFailedPrecondition(plan.status())) {
-    return JsonLine(
-        {{"legal", false}, {"why", std::string(plan.status().message())}});
+    return Illegal(plan.status().message());
   }
   if (!plan.ok()) return plan.status();
   Json terms;

@@ -280,11 +280,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadSetup{"SequenceParallel", SmallLlama(),
                  [](TrainingSetup& s) {
                    s.sequence_parallel = true;
-                   s.micro_batch = 1;
+                   s.micro_batch = 2;
                    s.positions = 30;
                  },
-                 "TP x CP 4 does not divide the 30 positions of a micro-batch, "
-                 "as sequence parallelism needs"},
+                 "TP x CP 4 does not divide the 30 positions of a sequence, as "
+                 "sequence parallelism needs"},
         BadSetup{"Positions", SmallLlama(),
                  [](TrainingSetup& s) { s.positions = 31; },
                  "CP 2 does not divide the 31 positions of a sequence"},

@@ -104,6 +104,13 @@ TEST(ZeroTest, AGroupThatSharesTheOptimizerNeedsAllSums) {
             254528 / 2 * (30 + 4) + 254528 * 4);
 }
 
+TEST(ZeroTest, AGroupOfOneGathersNothing) {
+  TrainingSetup setup = SmallSetup();
+  setup.zero_group = 1;
+  EXPECT_THAT(AfterTexts(Train(SmallLlama(), setup)),
+              ElementsAre("grad_reduce", "optimizer"));
+}
+
 TEST(ZeroTest, Stage2ReducesInEveryMicroBatch) {
   TrainingSetup setup = SmallSetup();
   setup.zero = Zero::kGradients;

@@ -64,6 +64,15 @@ TEST(PlanObjectiveTest, ALayoutThatBreaksARuleIsAnAnswer) {
             "GPUs: there is no whole DP\"}\n");
 }
 
+TEST(PlanObjectiveTest, AFixedStageOfZeroIsARule) {
+  SimaiPlannerOptions options = Options();
+  options.workloads.front().framework.fixed_zero = true;
+  options.workloads.front().framework.zero = 3;
+  EXPECT_THAT(ValueOrDie(AnswerLayout(options, R"({"zero": 1})")),
+              AllOf(StartsWith(R"({"legal":false,"why":"\"zero\" is 1: )"),
+                    HasSubstr("has stage 3 only")));
+}
+
 TEST(PlanObjectiveTest, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf("tp 8"),
             "expected a JSON object such as {\"tp\": 8, \"pp\": 4}");
