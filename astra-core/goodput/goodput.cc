@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <vector>
 
 #include "astra-core/base/random.h"
 
@@ -16,20 +17,37 @@ double RateOf(const GoodputJob& job) {
   return rate;
 }
 
-// Expected time from a failure until work goes on, where failures during a
-// restart begin it anew.
+// Expected time from a failure until work goes on. Where failures hit restarts,
+// the longest restart that one of them needs has to pass without a failure.
 //
-// With P the chance that a restart is hit by a failure, it is the time until
-// the end or the first hit, P / rate, once for each try: P / rate / (1 - P).
+// With kinds from the longest restart to the shortest, let h be the chance that
+// a restart of D is hit. Its first try takes h / rate, and a hit by a kind that
+// takes no longer begins it anew, so that its time E follows from
+//
+//   E = h (1 / rate + P E + the sum of p_i E_i over the longer kinds i),
+//
+// where p_i is the share of a kind in the failures and P that of all that take
+// no longer.
 double ExpectedRestart(const GoodputJob& job) {
+  std::vector<FailureKind> kinds = job.failures;
+  std::sort(kinds.begin(), kinds.end(),
+            [](const FailureKind& a, const FailureKind& b) {
+              return a.restart_s > b.restart_s;
+            });
   const double rate = RateOf(job);
-  if (rate == 0) return 0;
-  double hit = 0;
-  for (const FailureKind& kind : job.failures) {
-    hit += -std::expm1(-rate * kind.restart_s) / kind.mean_s / rate;
+  double longer = 0;    // Share of the longer kinds.
+  double expected = 0;  // Sum of share and time over them.
+  for (const FailureKind& kind : kinds) {
+    if (kind.restart_s == 0) break;  // These take no time.
+    const double share = 1 / kind.mean_s / rate;
+    const double whole = std::exp(-rate * kind.restart_s);
+    const double hit = -std::expm1(-rate * kind.restart_s);
+    // 1 - h P, which may be tiny.
+    const double ended = whole + hit * longer;
+    expected += share * hit * (1 / rate + expected) / ended;
+    longer += share;
   }
-  return hit >= 1 ? std::numeric_limits<double>::infinity()
-                  : hit / rate / (1 - hit);
+  return expected;
 }
 
 // Draws the random numbers of one run, one after the other.
@@ -128,10 +146,11 @@ SimulatedGoodput SimulateGoodput(const GoodputJob& job, double interval_s,
       continue;
     }
     time += until_failure;
+    double restart = 0;  // The longest that one of the failures needs.
     while (time < duration_s) {
       const size_t kind = draws.Kind(job, rate);
       ++run.failures[kind];
-      const double restart = job.failures[kind].restart_s;
+      restart = std::max(restart, job.failures[kind].restart_s);
       until_failure = draws.Exponential(rate);
       time += std::min(restart, until_failure);
       if (until_failure < restart) continue;

@@ -4,8 +4,8 @@
 // The model: failures of all kinds come independently of one another, each at a
 // constant rate. After `interval` of work the job writes a checkpoint, during
 // which it does not compute. A failure loses the work since the last
-// checkpoint; then the job restarts, and a failure during that begins the
-// restart anew.
+// checkpoint; then the job restarts. A failure during that begins the restart
+// anew, and the longest restart that one of these failures needs has to pass.
 //
 // Source: J. Daly, "A higher order estimate of the optimum checkpoint interval
 // for restart dumps", Future Generation Computer Systems 22(3), 2006, here with

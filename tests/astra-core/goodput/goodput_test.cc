@@ -80,6 +80,39 @@ TEST(GoodputTest, SeveralKindsAreSimulatedAsTheyAreExpected) {
   EXPECT_NEAR(trials.failures[0] / trials.failures[1], 20, 2);
 }
 
+// Failures of the short kind hit a restart of the long kind every other time,
+// and then the long restart has to be done all the same: it takes 100 s, and
+// the short kind, which does without, 0. A short restart of 100 ln(4 / 3) s is
+// hit every fourth time, half of the times by the long kind: it takes E = (100
+// + E / 2 + 100 / 2) / 4.
+TEST(GoodputTest, TheLongestRestartHasToBeDone) {
+  const double segment = 100 * std::log(2.0);
+  GoodputJob job = {.failures = {{"short", 200, 0}, {"long", 200, segment}},
+                    .checkpoint_s = 5};
+  EXPECT_NEAR(ExpectGoodput(job, segment - 5).restarts, 50 / 150.0, 1e-12);
+  job.failures[0].restart_s = 100 * std::log(4 / 3.0);
+  const double expected = (100 + 300 / 7.0) / 2;
+  EXPECT_NEAR(ExpectGoodput(job, segment - 5).restarts,
+              expected / (100 + expected), 1e-12);
+}
+
+// Restarts of 5 h, three times as long as the time between failures.
+TEST(GoodputTest, MoreFailuresCostMore) {
+  const GoodputJob few = {.failures = {{"gpu", 10 * kHour, 5 * kHour}},
+                          .checkpoint_s = 1};
+  const double most = ExpectGoodput(few, 60).goodput;
+  const double most_run = RunTrials(few, 60, 20 * kMonth, 100, 7).mean;
+  for (const double restart_s : {0.0, 1.0, 2 * kHour, 5 * kHour, 8 * kHour}) {
+    GoodputJob many = few;
+    many.failures.push_back({"network", 2 * kHour, restart_s});
+    const double expected = ExpectGoodput(many, 60).goodput;
+    const double run = RunTrials(many, 60, 20 * kMonth, 100, 7).mean;
+    EXPECT_LT(expected, most) << restart_s;
+    EXPECT_LT(run, most_run) << restart_s;
+    EXPECT_NEAR(run / expected, 1, 0.03) << restart_s;
+  }
+}
+
 // Young's first-order interval is the square root of 2 C times the mean time.
 TEST(GoodputTest, TheBestIntervalIsNearYoungs) {
   const GoodputJob job = Llama3();
