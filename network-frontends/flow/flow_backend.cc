@@ -49,6 +49,7 @@ FlowBackend::FlowBackend(const Topology& topology, const FlowOptions& options)
   statistics_.links.resize(topology.links().size());
   if (options.link_events.empty()) return;
   rate_factors_.assign(topology.links().size(), 1);
+  is_withdrawn_.resize(topology.links().size());
   settled_.resize(topology.links().size());
   for (uint32_t i = 0; i < options.link_events.size(); ++i) {
     link_events_.Push({options.link_events[i].time, kLinkChange, i});
@@ -159,7 +160,7 @@ void FlowBackend::UpdateClass(FlowClass& c) const {
   for (const LinkId link : path) {
     c.slowest = std::min(c.slowest, RateOf(link));
     c.latency += topology_.type(link).latency;
-    c.is_down = c.is_down || IsDown(link);
+    c.is_down = c.is_down || IsDown(link) || IsWithdrawn(link);
   }
   c.packet_latency = PacketLatency(c, options_.payload + options_.header);
 }
@@ -441,6 +442,7 @@ const NetworkStatistics& FlowBackend::statistics() {
   }
   for (uint32_t i = 0; i < wire_bytes_.size(); ++i) {
     LinkRecord& link = statistics_.links[i];
+    link.bytes = std::max(0.0, link.bytes);  // Sums of reals are rounded.
     link.busy = TimePs(std::llround(BusyPs(LinkId(i), link.bytes)));
   }
   return statistics_;

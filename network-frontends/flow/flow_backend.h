@@ -25,7 +25,8 @@
 // A link may change its rate, and it may go down (see link_event.h). Messages
 // whose path is down wait until there is another, and go on there with the
 // bytes that are left; a switch or NIC that takes other ways sends what it has
-// along them.
+// along them. Once switches and NICs have withdrawn a link, nobody uses it
+// until they know that it is back.
 //
 // Left out: queues and their delay, the time in which a congestion control
 // finds the fair rate, and losses.
@@ -157,7 +158,7 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
     TimePs latency;  // Latency of an empty message.
     // Time of a full packet on all links but the slowest.
     TimePs packet_latency;
-    bool is_down = false;  // A link of the path is down.
+    bool is_down = false;  // A link of the path is down, or withdrawn.
     uint64_t record = 0;   // 1 + index into statistics_.paths; 0: none.
     absl::InlinedVector<Leaving, 1> leaving;  // Heap, earliest end first.
   };
@@ -234,13 +235,18 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
   void UpdateClass(FlowClass& c) const;
   void Stall(uint32_t flow_class);
   void Reroute(const LinkEvent& event);
+  void SetRoutes(LinkId link, bool is_up);
   void RerouteConnections();
   void LeaveClass(uint32_t flow_class, absl::Span<const Leaving> leaving);
   void GoOnWithStalled();
   void GoOn(const Stalled& stalled);
   void MoveBytes(const Stalled& stalled, uint32_t flow_class);
+  double PayloadBehind(uint32_t message) const;
   bool IsDown(LinkId link) const {
     return !rate_factors_.empty() && rate_factors_[link.index()] == 0;
+  }
+  bool IsWithdrawn(LinkId link) const {
+    return !is_withdrawn_.empty() && is_withdrawn_[link.index()];
   }
   // The present rate; that of the topology for a link that is down.
   Bandwidth RateOf(LinkId link) const;
@@ -306,6 +312,7 @@ class FlowBackend final : public NetworkBackend, private ReplaySupport {
 
   EventQueue link_events_;            // Index: into options_.link_events.
   std::vector<double> rate_factors_;  // By link; empty: nothing ever changes.
+  std::vector<bool> is_withdrawn_;    // By link: next_hops_ avoids it.
   // By link: what it had sent, and for how long, when its rate changed last.
   struct Settled {
     double bytes = 0;

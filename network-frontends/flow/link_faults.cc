@@ -108,11 +108,17 @@ void FlowBackend::LeaveClass(uint32_t flow_class,
 void FlowBackend::Reroute(const LinkEvent& event) {
   for (const LinkId link : topology_.links_from(event.a)) {
     if (topology_.link(link).target != event.b) continue;
-    next_hops_.SetLinkUp(link, !IsDown(link));
-    next_hops_.SetLinkUp(Reverse(link), !IsDown(link));
+    SetRoutes(link, !IsDown(link));
+    SetRoutes(Reverse(link), !IsDown(link));
   }
+  for (FlowClass& c : classes_) UpdateClass(c);
   RerouteConnections();
   GoOnWithStalled();
+}
+
+void FlowBackend::SetRoutes(LinkId link, bool is_up) {
+  is_withdrawn_[link.index()] = !is_up;
+  next_hops_.SetLinkUp(link, is_up);
 }
 
 // Gives every connection the path that its hash chooses now. Messages on other
@@ -149,16 +155,17 @@ void FlowBackend::GoOnWithStalled() {
 }
 
 // Lets a message go on along the path of its connection, or wait if that is
-// down.
+// down. Its links count its bytes in both cases, as they do those of messages
+// that are sent behind it.
 void FlowBackend::GoOn(const Stalled& stalled) {
   const uint32_t id =
       connections_[messages_[stalled.message].connection].flow_class;
+  if (id != stalled.flow_class) MoveBytes(stalled, id);
   FlowClass& c = classes_[id];
   if (c.is_down) {
-    stalled_.push_back(stalled);
+    stalled_.push_back({stalled.message, id, stalled.left});
     return;
   }
-  if (id != stalled.flow_class) MoveBytes(stalled, id);
   Serve(c);
   c.leaving.push_back({c.served + stalled.left, stalled.message});
   std::push_heap(c.leaving.begin(), c.leaving.end(), std::greater<>());
@@ -171,18 +178,32 @@ void FlowBackend::GoOn(const Stalled& stalled) {
 // the links of another class.
 void FlowBackend::MoveBytes(const Stalled& stalled, uint32_t flow_class) {
   const double bytes = stalled.left + WireBytesBehind(stalled.message);
-  // Messages that wait for one another are mostly of one size.
   const Bytes size = messages_[stalled.message].bytes;
+  const double share =
+      stalled.left / std::max(1.0, Real(WireBytes(size).count()));
   const double payload =
-      bytes * Real(size.count()) / std::max(1.0, Real(WireBytes(size).count()));
+      share * Real(size.count()) + PayloadBehind(stalled.message);
+  // Where all of a link's bytes go away, nothing is left of the rounding.
+  const auto take = [](double& counted, double moved) {
+    counted = std::max(0.0, counted - moved);
+  };
   for (const LinkId link : PathOf(classes_[stalled.flow_class])) {
-    wire_bytes_[link.index()] -= bytes;
-    payload_bytes_[link.index()] -= payload;
+    take(wire_bytes_[link.index()], bytes);
+    take(payload_bytes_[link.index()], payload);
   }
   for (const LinkId link : PathOf(classes_[flow_class])) {
     wire_bytes_[link.index()] += bytes;
     payload_bytes_[link.index()] += payload;
   }
+}
+
+// Returns the bytes of the messages that wait until `message` has left.
+double FlowBackend::PayloadBehind(uint32_t message) const {
+  Bytes bytes;
+  while ((message = messages_[message].next) != kNone) {
+    bytes += messages_[message].bytes;
+  }
+  return Real(bytes.count());
 }
 
 std::string FlowBackend::WhyStuck() const {

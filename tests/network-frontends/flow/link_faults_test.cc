@@ -1,9 +1,11 @@
 // Links that change their rate, go down and come up, flow by flow. The expected
 // times are worked out by hand: what is left of a message, at the new rate.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -146,6 +148,83 @@ TEST(FlowLinkEventTest, ReroutingTakesItsTime) {
     }
   }
   EXPECT_TRUE(has_stood);
+}
+
+// Returns the number of the first channel from GPU 0 to GPU 1 whose messages
+// take spine 4, over link 4, in the network of `options`.
+uint32_t ChannelOverSpine4(const Topology& topology, FlowOptions options) {
+  options.link_events = {};
+  for (uint32_t channel = 0;; ++channel) {
+    FlowBackend network(topology, options);
+    network.Send(From(0, 0, 1, channel));
+    if (network.link_bytes()[4] > 0) return channel;
+  }
+}
+
+// The cable fails before its first byte. After the change of routes, all bytes
+// count on the other cables, whatever part of each message is headers: 1 byte
+// of 83 on the wire, 10,000 of 10,246, and 1,000,000 of 1,020,090.
+TEST(FlowLinkEventTest, MessagesOfAllSizesMoveWhole) {
+  const Topology topology = TwoSpines();
+  FlowOptions options;
+  options.reroute_delay = Microseconds(30);
+  options.link_events = {{TimePs(), NodeId(2), NodeId(4), 0}};
+  const uint32_t channel = ChannelOverSpine4(topology, options);
+  for (const bool longest_first : {false, true}) {
+    FlowBackend network(topology, options);
+    std::vector<Bytes> sizes = {Bytes(1), Bytes(10'000), Bytes(1'000'000)};
+    if (longest_first) std::reverse(sizes.begin(), sizes.end());
+    for (uint32_t id = 0; id < sizes.size(); ++id) {
+      Message message = From(id, 0, 1, channel);
+      message.bytes = sizes[id];
+      network.Send(message);
+    }
+    EXPECT_EQ(Arrivals(network).size(), 3u);
+    EXPECT_EQ(network.link_bytes()[4], 0);
+    EXPECT_EQ(network.link_bytes()[6], 1'010'001);
+    EXPECT_EQ(network.statistics().links[4].bytes, 0);
+    EXPECT_NEAR(network.statistics().links[6].bytes, 1'030'419, 1e-6);
+  }
+}
+
+// The message is to take spine 5 from 30 us on, but that has failed, too. One
+// sent at 40 us waits behind it. At 90 us spine 4 is known to be back, and both
+// take it: 40 us for two messages.
+TEST(FlowLinkEventTest, WhatIsSentBehindAMessageThatWaitsTakesItsLinks) {
+  const Topology topology = TwoSpines();
+  FlowOptions options = Plain();
+  options.reroute_delay = Microseconds(30);
+  options.link_events = {{TimePs(), NodeId(2), NodeId(4), 0},
+                         {Microseconds(20), NodeId(2), NodeId(5), 0},
+                         {Microseconds(60), NodeId(2), NodeId(4), 1}};
+  const uint32_t channel = ChannelOverSpine4(topology, options);
+  FlowBackend network(topology, options);
+  network.Send(From(0, 0, 1, channel));
+  std::vector<MessageId> arrived;
+  network.AdvanceTo(Microseconds(40), &arrived);
+  network.Send(From(1, 0, 1, channel));
+  EXPECT_EQ(network.link_bytes()[4], 0);
+  ExpectUs(Arrivals(network).at(1), 90 + 40);
+  EXPECT_EQ(network.link_bytes()[4], 2e6);
+  EXPECT_EQ(network.link_bytes()[6], 0);
+}
+
+// 5 us of the message leave before the only link fails. A short outage ends
+// before anyone has changed routes. After a longer one, nobody uses the link
+// until they know that it is back.
+TEST(FlowLinkEventTest, ALinkIsUsedAgainWhenItIsKnownToBeBack) {
+  const Topology topology = OneSwitch();
+  FlowOptions options = Plain();
+  options.reroute_delay = Microseconds(30);
+  for (const auto& [back_us, goes_on_us] :
+       std::vector<std::pair<int64_t, double>>{
+           {25, 25}, {35, 35}, {36, 66}, {100, 130}}) {
+    options.link_events = {{Microseconds(5), NodeId(0), NodeId(2), 0},
+                           {Microseconds(back_us), NodeId(0), NodeId(2), 1}};
+    FlowBackend network(topology, options);
+    network.Send(From(0, 0, 1));
+    ExpectUs(Arrivals(network).at(0), goes_on_us + 15);
+  }
 }
 
 // A link that flaps faster than anyone notices costs the time of its absence.
