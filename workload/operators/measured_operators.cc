@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "astra-core/base/median.h"
+
 namespace astra {
 namespace {
 
@@ -24,9 +26,7 @@ TimePs MedianTime(absl::Span<const Entry> entries) {
   std::vector<TimePs> times;
   for (const Entry& entry : entries) times.push_back(entry.sample.time);
   std::sort(times.begin(), times.end());
-  const TimePs below = times[(times.size() - 1) / 2];
-  const TimePs above = times[times.size() / 2];
-  return TimePs(below.count() + (above - below).count() / 2);
+  return MedianOf(times);
 }
 
 }  // namespace

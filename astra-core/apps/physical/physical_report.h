@@ -24,7 +24,9 @@ namespace astra {
 // Holds what the measured iterations of a run took.
 struct PhysicalOutcome {
   std::vector<TimePs> iterations;  // Times of iterations without warm-ups.
-  SimulationResult result;         // Result of the median of these iterations.
+  // Result of the median of these iterations; of an even number, of the shorter
+  // of the two in the middle, since it is that of one iteration.
+  SimulationResult result;
   uint32_t num_hosts = 0;
   std::vector<FabricName> networks;  // See PhysicalReports.
   HostTime clock_error{};            // See PhysicalReports.

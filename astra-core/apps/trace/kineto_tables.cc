@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "astra-core/base/median.h"
 #include "astra-core/results/table.h"
 #include "collectives/measurements/measured_terms.h"
 #include "fmt/core.h"
@@ -14,10 +15,6 @@ struct ProductRow {
   const KinetoProduct& product;
   const KinetoTableOptions& options;
 };
-
-TimePs MedianOf(const std::vector<TimePs>& times) {
-  return times[times.size() / 2];
-}
 
 constexpr Column<ProductRow> kProductColumns[] = {
     {"gpu", "", "name",
