@@ -86,6 +86,7 @@ astra_test(base_test
     astra-core/base/files_test.cc
     astra-core/base/json_writer_test.cc
     astra-core/base/log_test.cc
+    astra-core/base/median_test.cc
     astra-core/base/names_test.cc
     astra-core/base/parallel_test.cc
     astra-core/base/parse_test.cc
@@ -693,8 +694,10 @@ astra_test(simulator_app_test
   PROGRAMS gen_topo gen_workload simai_analytical simai_serving simai_simulator)
 
 astra_test(trace_app_test
-  SOURCES astra-core/apps/trace/simai_trace_test.cc
-  DEPS astra::base
+  SOURCES
+    astra-core/apps/trace/kineto_tables_test.cc
+    astra-core/apps/trace/simai_trace_test.cc
+  DEPS astra::trace_app
   PROGRAMS gen_topo gen_workload simai_analytical simai_simulator simai_trace)
 
 astra_test(serving_app_test
@@ -737,6 +740,7 @@ astra_test(apps_test
     astra-core/apps/gen_topo_test.cc
     astra-core/apps/gen_workload_test.cc
     astra-core/apps/iteration_trace_test.cc
+    astra-core/apps/jobs_program_test.cc
     astra-core/apps/memory_snapshot_test.cc
     astra-core/apps/network_summary_test.cc
     astra-core/apps/own_algorithms_test.cc
@@ -744,6 +748,7 @@ astra_test(apps_test
     astra-core/apps/pattern_program_test.cc
     astra-core/apps/run_watch_test.cc
     astra-core/apps/server_types_test.cc
+    astra-core/apps/storage_report_test.cc
     astra-core/apps/simai_network_files_test.cc
     astra-core/apps/work_budget_test.cc
   ALONE

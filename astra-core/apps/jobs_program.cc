@@ -321,8 +321,10 @@ std::string DescribeJobs(const RunOptions& options, const JobsInputs& inputs,
                          const std::vector<NamedFile>& files) {
   std::string text;
   for (size_t i = 0; i < rows.size(); ++i) {
-    text +=
-        DescribeJob(rows[i]) + DescribeStorage(run.together.jobs[i], rows[i]);
+    text += DescribeJob(rows[i]);
+    const TrainingWork* const work = inputs.jobs[i].training();
+    if (work == nullptr) continue;
+    text += DescribeStorage(work->storage, run.together.jobs[i], rows[i]);
   }
   text += DescribeShared(topology, shared, users, UsesStorage(inputs.jobs));
   for (const std::string& event : inputs.events) {
@@ -369,8 +371,10 @@ std::vector<NamedFile> FilesOf(
   return files;
 }
 
-// Prints why the run has not finished, where it had begun. It leaves no files.
+// Prints why the run has not finished, where it had begun. It leaves no files,
+// also none of an earlier run, which would pass for its own.
 absl::Status EndUnfinished(const RunOptions& options, const JobsInputs& inputs,
+                           const OutputFolder& folder,
                            const absl::Status& status) {
   if (status.code() == absl::StatusCode::kAborted ||
       status.code() == absl::StatusCode::kInternal) {
@@ -381,6 +385,8 @@ absl::Status EndUnfinished(const RunOptions& options, const JobsInputs& inputs,
     Print(text + fmt::format("not finished {}: {}\n", options.name,
                              std::string(status.message())));
     ASTRA_RETURN_IF_ERROR(FlushStdout());
+    ASTRA_RETURN_IF_ERROR(EmptyJobFolders(options.output));
+    ASTRA_RETURN_IF_ERROR(folder.Write({}, kResultFiles));
   }
   return status;
 }
@@ -407,7 +413,7 @@ absl::Status RunJobsProgram(const RunDefaults& defaults,
   absl::StatusOr<JobsRun> all = RunAll(options, inputs, topology, folders);
   if (!all.ok()) {
     inputs.served.clear();  // Removes the files that these jobs have begun.
-    return EndUnfinished(options, inputs, all.status());
+    return EndUnfinished(options, inputs, folder, all.status());
   }
   JobsRun& run = *all;
   if (options.environment.log_level != LogLevel::kError) {

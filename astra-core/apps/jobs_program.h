@@ -15,7 +15,8 @@ namespace astra {
 // serve. Reports `warnings` and those of the files to `log`.
 //
 // Errors: those of the readers, of PlaceJobs, PartOfCluster and RunJobs;
-// Aborted if a signal ends the run, which leaves no results.
+// Aborted if a signal ends the run. A run that has begun and does not end
+// leaves no results in the output folder, not even those of an earlier run.
 absl::Status RunJobsProgram(const RunDefaults& defaults,
                             const RunOptions& options,
                             ReadServedJob read_served, Warnings warnings,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string_view>
 
 #include "absl/numeric/int128.h"
@@ -74,6 +75,41 @@ std::string DescribeSum(const Sum& sum, std::string_view job,
                             ToMilliseconds(sum.waited));
 }
 
+// Returns what iterations take in the mean of a long run, if they then wait for
+// reads or for checkpoints that are written beside them; none if they do not. A
+// short run does not show it: its first iterations have their data, and nothing
+// waits for what is under way at its end. Those that it has may slow iterations
+// and one another otherwise than later, so that this is about right.
+std::optional<TimePs> BoundByStorage(const StorageUse& use,
+                                     const JobResult& result) {
+  TimePs beside;  // At least the time of what goes on beside iterations.
+  TimePs own;     // Of an iteration, with what it always waits for.
+  for (const JobIteration& iteration : result.iterations) {
+    own += iteration.end - iteration.begin;
+  }
+  own = TimePs(own.count() / static_cast<int64_t>(result.iterations.size()));
+  const Sum reads = SumOf(result, StorageKind::kData);
+  if (reads.count > 0) {
+    if (use.data->ahead > 0) {
+      beside = reads.mean();
+    } else {
+      own += reads.mean();
+    }
+  }
+  const Sum writes = SumOf(result, StorageKind::kCheckpoint);
+  if (writes.count > 0 && !use.checkpoint->is_timed()) {
+    const auto share = [&](TimePs time) {
+      return TimePs(time.count() / use.checkpoint->every);
+    };
+    const TimePs pause = use.checkpoint->pause;
+    const TimePs whole = share(writes.mean() + pause);
+    own += use.checkpoint->blocks ? whole : share(pause);
+    beside = std::max(beside, whole);
+  }
+  if (beside <= own) return std::nullopt;
+  return beside;
+}
+
 }  // namespace
 
 bool UsesStorage(absl::Span<const Job> jobs) {
@@ -98,18 +134,25 @@ std::vector<StorageRow> StorageRowsOf(absl::Span<const Job> jobs,
   return rows;
 }
 
-std::string DescribeStorage(const JobResult& result, const JobRow& row) {
+std::string DescribeStorage(const StorageUse& use, const JobResult& result,
+                            const JobRow& row) {
   if (!row.without_storage) return "";
   std::string text;
   for (const StorageKind kind : kStorageKinds) {
     const Sum sum = SumOf(result, kind);
     if (sum.count > 0) text += DescribeSum(sum, row.name, kind);
   }
-  return text + fmt::format(
-                    "storage    {}: an iteration takes {:.6f} ms without, and "
-                    "{:.3f} times as long with it\n",
-                    row.name, ToMilliseconds(*row.without_storage),
-                    row.storage_slowdown());
+  text += fmt::format(
+      "storage    {}: an iteration takes {:.6f} ms without, and {:.3f} times "
+      "as long with it\n",
+      row.name, ToMilliseconds(*row.without_storage), row.storage_slowdown());
+  if (const std::optional<TimePs> bound = BoundByStorage(use, result)) {
+    text += fmt::format(
+        "storage    {}: bound by storage: a long run takes about {:.3f} ms "
+        "an iteration\n",
+        row.name, ToMilliseconds(*bound));
+  }
+  return text;
 }
 
 Json StorageJson(const JobResult& result, const JobRow& row) {

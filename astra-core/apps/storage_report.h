@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "astra-core/apps/json_parts.h"
 #include "astra-core/jobs/jobs_run.h"
+#include "astra-core/jobs/storage_use.h"
 #include "astra-core/results/jobs_table.h"
 #include "astra-core/results/storage_table.h"
 
@@ -23,9 +24,12 @@ bool UsesStorage(absl::Span<const Job> jobs);
 std::vector<StorageRow> StorageRowsOf(absl::Span<const Job> jobs,
                                       absl::Span<const JobResult> results);
 
-// Returns lines of text for a job: a line for its checkpoints, one for its
-// data, and one for what its iterations lost, if any job uses storage.
-std::string DescribeStorage(const JobResult& result, const JobRow& row);
+// Returns lines of text for a job that trains, if any job uses storage: a line
+// for its checkpoints, one for its data, one for what its iterations lost, and
+// one for what they take in a long run if storage then bounds them. `use` is
+// that of the job.
+std::string DescribeStorage(const StorageUse& use, const JobResult& result,
+                            const JobRow& row);
 
 // Returns the same for run.json. Requires row.without_storage.
 Json StorageJson(const JobResult& result, const JobRow& row);

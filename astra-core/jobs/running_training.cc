@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "astra-core/base/random.h"
 #include "astra-core/base/run_progress.h"
 #include "astra-core/base/status_macros.h"
+#include "fmt/core.h"
 #include "workload/parallel_plan.h"
 
 namespace astra {
@@ -77,8 +79,9 @@ absl::Status RunningTraining::GoOn() {
       if (waits_for_storage_) return absl::OkStatus();
       ASTRA_RETURN_IF_ERROR(Begin());
     }
-    ASTRA_ASSIGN_OR_RETURN(const bool is_over, iteration_->GoOn());
-    if (!is_over) return absl::OkStatus();
+    const absl::StatusOr<bool> is_over = iteration_->GoOn();
+    if (!is_over.ok()) return WithIteration(is_over.status());
+    if (!*is_over) return absl::OkStatus();
     ASTRA_RETURN_IF_ERROR(End());
   }
   return absl::OkStatus();
@@ -116,6 +119,16 @@ absl::Status RunningTraining::Begin() {
       iteration_,
       SharedIteration::Create(work_.program, options_, routes_, new_network_));
   return absl::OkStatus();
+}
+
+// Says of an iteration that is stuck when it began, since its own times count
+// from there.
+absl::Status RunningTraining::WithIteration(const absl::Status& status) const {
+  if (status.code() != absl::StatusCode::kInternal) return status;
+  return absl::InternalError(fmt::format(
+      "iteration {}, which began at {:.3f} us (times below count from there): "
+      "{}",
+      number(), ToMicroseconds(begin_), std::string(status.message())));
 }
 
 // Returns the changes of speeds for an iteration that begins now. Those of

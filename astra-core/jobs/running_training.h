@@ -86,6 +86,7 @@ class RunningTraining final : public RunningJob {
   }
   absl::Status Begin();
   absl::Status End();
+  absl::Status WithIteration(const absl::Status& status) const;
   std::vector<SpeedChange> SpeedsFrom(TimePs now) const;
 
   const Job& job_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "astra-core/run/run.h"
+#include "fmt/core.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "network-frontends/registry/registry.h"
@@ -17,6 +18,7 @@
 namespace astra::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr Bytes kBytes(64 << 20);
@@ -227,6 +229,28 @@ TEST(JobsRunTest, AnErrorNamesTheJob) {
   request.jobs[1].training()->options.overlap.fill(0.5);
   EXPECT_THAT(RunJobs(request), StatusIs(absl::StatusCode::kInvalidArgument,
                                          HasSubstr("job b: the overlap of")));
+}
+
+// A GPU dies 0.5 us into the second iteration. Its times count from its begin,
+// which the error says.
+TEST(JobsRunTest, AStuckIterationSaysWhenItBegan) {
+  const Topology topology = TwoLeaves();
+  JobsRequest request =
+      RequestOf(topology, Fidelity::kFlow,
+                {JobOn(topology, {0, 2}, SummingProgram(kBytes), "a")});
+  request.jobs[0].training()->iterations = 2;
+  const TimePs first =
+      ValueOrDie(RunJobs(request)).jobs[0].iterations.front().end;
+  request.jobs[0].training()->options.speed_changes = {
+      {first + TimePs(500'000), RankId(1), 0}};
+  EXPECT_THAT(
+      RunJobs(request),
+      StatusIs(absl::StatusCode::kInternal,
+               AllOf(HasSubstr(fmt::format(
+                         "job a: iteration 1, which began at {:.3f} us (times "
+                         "below count from there): nothing is left to happen",
+                         ToMicroseconds(first))),
+                     HasSubstr("rank 1 is dead since 0.500 us"))));
 }
 
 }  // namespace
