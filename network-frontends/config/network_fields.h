@@ -70,6 +70,7 @@ void Visit(NicOptions& o, Visitor& v) {
   v.Choice("window", o.window, kWindowScopes);
   v.Number("window_factor", o.window_factor, 0, kMostTimes);
   v.Bool("window_follows_rate", o.window_follows_rate);
+  v.Bool("pace_follows_rate", o.pace_follows_rate);
   v.Choice("queue_pairs", o.queue_pairs, kQueuePairs);
   v.Choice("completion", o.completion, kCompletions);
   v.Choice("loss_recovery", o.loss_recovery, kLossRecoveries);

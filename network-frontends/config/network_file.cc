@@ -240,6 +240,27 @@ class Writer {
   std::vector<std::string> lines_;
 };
 
+// Returns whether the congestion control that runs goes by ECN marks.
+bool HeedsMarks(const CongestionOptions& options) {
+  const auto control = FindCongestionControl(options.name);
+  return control.ok() && (*control)->make(options)->heeds_marks();
+}
+
+// Does the work of MissingFor() for what switches have for PFC alone.
+std::string MissingForPfc(std::string_view key, const PacketOptions& options) {
+  constexpr std::string_view kFields[] = {"reserve", "resume_offset",
+                                          "headroom_factor", "headroom_extra"};
+  const std::pair<std::string_view, bool> switches[] = {
+      {"fabric", options.fabric.pfc}, {"nv_switch", options.nv_switch.pfc}};
+  for (const auto& [name, has_pfc] : switches) {
+    for (const std::string_view field : kFields) {
+      if (has_pfc || key != fmt::format("{}.{}", name, field)) continue;
+      return fmt::format("{}.pfc=true", name);
+    }
+  }
+  return {};
+}
+
 // Returns the setting without which `key` changes nothing; "" if `options` have
 // it, or if the key needs none.
 std::string MissingFor(std::string_view key, const PacketOptions& options) {
@@ -261,11 +282,19 @@ std::string MissingFor(std::string_view key, const PacketOptions& options) {
   for (const auto& rule : rules) {
     if (rule.key == key && !rule.has_effect) return std::string(rule.needs);
   }
+  if (std::string needs = MissingForPfc(key, options); !needs.empty()) {
+    return needs;
+  }
   constexpr std::string_view kControls = "congestion.";
   if (key.substr(0, kControls.size()) != kControls) return {};
   key.remove_prefix(kControls.size());
-  if (key == "name" || key == options.congestion.name) return {};
-  return fmt::format("congestion.name={}", key);
+  if (key == "name") return {};
+  if (key != options.congestion.name) {
+    return fmt::format("congestion.name={}", key);
+  }
+  const bool marks = options.fabric.ecn || options.nv_switch.ecn;
+  if (!marks && HeedsMarks(options.congestion)) return "fabric.ecn=true";
+  return {};
 }
 
 }  // namespace

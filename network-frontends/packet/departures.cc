@@ -91,12 +91,12 @@ TimePs Departures::NextStart(const Port& port) const {
 }
 
 // Returns how long a packet must have been leaving before the switch at the far
-// end may pass it on. That is the time of its head; a longer time if the next
-// link is faster and would run dry; or the time of the whole packet if the
-// packet goes no further.
+// end may pass it on: CutThroughTime() to the fastest link that it may take, or
+// the time of the whole packet if the packet goes no further.
 TimePs Departures::UntilForwarded(const Port& port, const Packet& packet,
                                   TimePs serialisation) {
-  if (packet.queue_pair == kNoId<QueuePairId> || packet.size() <= kCutThrough) {
+  if (packet.queue_pair == kNoId<QueuePairId> ||
+      packet.size() <= kCutThroughHead) {
     return serialisation;
   }
   const LinkId next = paths_.Next(packet);
@@ -113,7 +113,7 @@ TimePs Departures::UntilForwarded(const Port& port, const Packet& packet,
           std::min(fastest, ports_[link].SerialisationTime(packet.size()));
     }
   }
-  return std::max(port.Divide(kCutThrough), serialisation - fastest);
+  return CutThroughTime(port.Divide(kCutThroughHead), serialisation, fastest);
 }
 
 // Does the work of Arm() where departures are events: at a watched port and,

@@ -126,9 +126,6 @@ class Departures {
   }
 
  private:
-  // Bytes of a packet that a switch must have before it cuts through.
-  static constexpr Bytes kCutThrough{64};
-
   // Returns whether queue pairs of the port's NIC have something to send.
   bool HasSender(const Port& port) const {
     return port.nic != kNoId<NicId> && !port.is_paused && nics_.HasAny(port);

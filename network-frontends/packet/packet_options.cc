@@ -158,6 +158,9 @@ absl::Status CheckBackground(const BackgroundTraffic& traffic,
   if (traffic.interval < TimePs(1)) {
     return Wrong("background: interval must be longer than 0s");
   }
+  if (traffic.stop == TimePs()) {
+    return Wrong("background needs stop, a time after start");
+  }
   if (traffic.stop <= traffic.start) {
     return Wrong("background: stop must be after start");
   }

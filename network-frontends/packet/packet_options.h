@@ -82,6 +82,9 @@ struct NicOptions {
   double window_factor = 1.5;  // Factor of the window that `window` gives.
   // The window shrinks with the sender's rate.
   bool window_follows_rate = false;
+  // A rate that rises lets the packet that waits for the lower one leave
+  // earlier. If not, it holds from the packet after it, as in SimAI on ns-3.
+  bool pace_follows_rate = true;
   QueuePairs queue_pairs = QueuePairs::kPerConnection;
   Completion completion = Completion::kDelivered;
   LossRecovery loss_recovery = LossRecovery::kGoBackN;

@@ -123,10 +123,9 @@ PathProperties Paths::PropertiesOf(absl::Span<const LinkId> there,
   path.bottleneck = path.line_rate;
   path.packet_bytes = setup_.full.count();
   path.base_rtt = AckTime(back);
-  for (const LinkId link : there) {
-    const Port& port = ports_[link];
-    path.base_rtt +=
-        port.propagation + TransferTime(setup_.full, port.nominal_rate);
+  for (size_t i = 0; i < there.size(); ++i) {
+    const Port& port = ports_[there[i]];
+    path.base_rtt += port.propagation + UntilForwarded(there, i, setup_.full);
     path.bottleneck = std::min(path.bottleneck, port.nominal_rate);
     ++path.num_hops;
   }
@@ -138,11 +137,21 @@ PathProperties Paths::PropertiesOf(absl::Span<const LinkId> there,
 // Returns the time of an acknowledgement on the path back.
 TimePs Paths::AckTime(absl::Span<const LinkId> back) const {
   TimePs time;
-  for (const LinkId link : back) {
-    const Port& port = ports_[link];
-    time += port.propagation + TransferTime(setup_.ack, port.nominal_rate);
+  for (size_t i = 0; i < back.size(); ++i) {
+    time += ports_[back[i]].propagation + UntilForwarded(back, i, setup_.ack);
   }
   return time;
+}
+
+TimePs Paths::UntilForwarded(absl::Span<const LinkId> path, size_t i,
+                             Bytes size) const {
+  const Port& port = ports_[path[i]];
+  const TimePs whole = TransferTime(size, port.nominal_rate);
+  if (!port.cuts_through || size <= kCutThroughHead || i + 1 == path.size()) {
+    return whole;
+  }
+  return CutThroughTime(TransferTime(kCutThroughHead, port.nominal_rate), whole,
+                        TransferTime(size, ports_[path[i + 1]].nominal_rate));
 }
 
 Bytes Paths::WindowCapOf(const PathProperties& path) const {
@@ -174,24 +183,22 @@ Bytes Paths::MostUnderWay(Bytes window_cap) const {
 TimePs Paths::IdealOf(QueuePairId id, const MessageState& message) const {
   const int64_t num_full = int64_t{message.num_packets} - 1;
   const Bytes last = Bytes(message.last_payload) + setup_.header;
-  TimePs first_left;  // When the first packet has left this link.
-  TimePs slowest;     // Time of a full packet on the slowest link.
-  TimePs before_last;
-  TimePs last_left;
-  TimePs way;  // Propagation up to this link.
-  for (const LinkId* link = Find(id, Way::kThere); *link != kNoId<LinkId>;
-       ++link) {
-    const Port& port = ports_[*link];
+  const absl::Span<const LinkId> there = LinksOf(id, Way::kThere);
+  TimePs first_start;  // When the first packet begins to leave this link.
+  TimePs last_ready;   // When the last packet may begin.
+  TimePs slowest;      // Time of a full packet on the slowest link.
+  for (size_t i = 0; i < there.size(); ++i) {
+    const Port& port = ports_[there[i]];
     const TimePs full = TransferTime(setup_.full, port.nominal_rate);
-    first_left += way + full;
     slowest = std::max(slowest, full);
-    before_last =
-        num_full == 0 ? TimePs() : first_left + (num_full - 1) * slowest;
-    last_left = std::max(before_last, last_left + way) +
-                TransferTime(last, port.nominal_rate);
-    way = port.propagation;
+    const TimePs before_last_left =
+        num_full == 0 ? TimePs()
+                      : first_start + (num_full - 1) * slowest + full;
+    last_ready = std::max(before_last_left, last_ready) + port.propagation +
+                 UntilForwarded(there, i, last);
+    first_start += port.propagation + UntilForwarded(there, i, setup_.full);
   }
-  TimePs ideal = last_left + way;
+  TimePs ideal = last_ready;
   if (setup_.options.nic.completion == Completion::kAcknowledged) {
     ideal += AckTime(LinksOf(id, Way::kBack));
   }

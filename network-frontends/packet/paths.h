@@ -94,6 +94,10 @@ class Paths {
   bool AppendSimaiPath(const SimaiFlow& flow, std::vector<LinkId>* path);
   void Restride(size_t stride);
   absl::Span<const LinkId> LinksOf(QueuePairId id, Way way) const;
+  // Returns the time of a packet of `size` on link number `i` of `path`, until
+  // the far end may pass it on.
+  TimePs UntilForwarded(absl::Span<const LinkId> path, size_t i,
+                        Bytes size) const;
   TimePs AckTime(absl::Span<const LinkId> back) const;
 
   const PacketSetup& setup_;

@@ -13,6 +13,7 @@
 #ifndef NETWORK_FRONTENDS_PACKET_PORT_H_
 #define NETWORK_FRONTENDS_PACKET_PORT_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,17 @@
 #include "network-frontends/replay_support.h"
 
 namespace astra {
+
+// Bytes of a packet that a switch must have before it cuts through.
+inline constexpr Bytes kCutThroughHead{64};
+
+// Returns how long a packet must have been leaving before a switch that cuts
+// through may pass it on: until its head of kCutThroughHead is there, after
+// `head`, or longer if the next link is faster and would run dry. `here` and
+// `next` are the times of the whole packet on the two links.
+inline TimePs CutThroughTime(TimePs head, TimePs here, TimePs next) {
+  return std::max(head, here - next);
+}
 
 // Packets of an earlier class leave first but interrupt no packet.
 enum class TrafficClass : uint8_t { kControl, kData };

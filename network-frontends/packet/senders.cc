@@ -24,6 +24,7 @@ Senders::Senders(const PacketSetup& setup, PacketEvents& events,
       records_(records),
       control_(*setup.control),
       paces_anew_(control_.paces_anew()),
+      pace_follows_rate_(setup.options.nic.pace_follows_rate),
       window_follows_rate_(setup.options.nic.window_follows_rate) {}
 
 void Senders::StartControl(QueuePairId id) {
@@ -343,7 +344,7 @@ void Senders::AfterControl(QueuePairId id) {
   const Bytes control_window(qp.limits.window_bytes);
   if (qp.link != kNoId<LinkId> && (qp.limits.rate != qp.window_rate ||
                                    control_window != qp.control_window)) {
-    if (paces_anew_ && qp.limits.rate != qp.window_rate) PaceAnew(qp);
+    if (qp.limits.rate != qp.window_rate) PaceAnew(qp);
     qp.window_rate = qp.limits.rate;
     qp.control_window = control_window;
     qp.window = WindowOf(qp);
@@ -355,13 +356,17 @@ void Senders::AfterControl(QueuePairId id) {
   }
 }
 
-// Moves the instant of the next packet to what the new rate allows. Requires
-// that Departures::Wake follows, which queues the queue pair again.
+// Moves the instant of the next packet to what the new rate allows, if the
+// control or the NIC does so. Requires that Departures::Wake follows, which
+// queues the queue pair again.
 void Senders::PaceAnew(QueuePair& qp) {
   if (qp.last_size == 0) return;
+  const TimePs next = NextSendAfter(qp);
+  const bool is_earlier = pace_follows_rate_ && next < qp.next_send;
+  if (!paces_anew_ && !is_earlier) return;
   const Port& port = ports_[qp.link];
   CountPace(qp, port, -1);
-  qp.next_send = NextSendAfter(qp);
+  qp.next_send = next;
   CountPace(qp, port);
   if (qp.turn != QueuePair::Turn::kNone) {
     nics_.LoseTurn(qp, ports_[qp.link]);

@@ -135,6 +135,7 @@ class Senders {
   Records& records_;
   CongestionControl& control_;
   const bool paces_anew_;  // CongestionControl::paces_anew().
+  const bool pace_follows_rate_;
   const bool window_follows_rate_;
   TimePs last_give_up_;
 };

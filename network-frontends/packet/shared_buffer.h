@@ -8,7 +8,9 @@
 // shared rest, `share` times the free memory. Packets beyond this limit go into
 // the headroom of the link, and the sender is told to pause until the link
 // holds `resume_offset_bytes` less than the limit. Headroom is for packets that
-// are under way meanwhile; where it is too small, packets are dropped.
+// are under way meanwhile; where it is too small, packets are dropped. So are
+// those that find the whole buffer full, where reserves and headrooms add up to
+// more than it has.
 //
 // Lossy: each outgoing port may hold `share` times the free memory; packets
 // beyond this limit are dropped.
@@ -21,6 +23,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace astra {
 
@@ -33,6 +36,7 @@ struct IngressBuffer {
 };
 
 struct SharedBuffer {
+  int64_t buffer_bytes = std::numeric_limits<int64_t>::max();
   int64_t shared_bytes = 0;  // The buffer less reserves and headrooms.
   int64_t shared_used_bytes = 0;
   int64_t used_bytes = 0;     // Memory in use, of all kinds.
@@ -64,8 +68,9 @@ struct SharedBuffer {
       return shared_used_bytes + bytes <= shared_bytes &&
              queued_bytes + bytes <= ThresholdBytes();
     }
-    return IsWithin(link, bytes) ||
-           link.headroom_used_bytes + bytes <= link.headroom_bytes;
+    return used_bytes + bytes <= buffer_bytes &&
+           (IsWithin(link, bytes) ||
+            link.headroom_used_bytes + bytes <= link.headroom_bytes);
   }
 
   // Takes memory for a packet. Requires HasRoom().

@@ -25,7 +25,8 @@ void SwitchBuffers::SetUp(NodeId node) {
   buffer.is_lossless = options.pfc;
   buffer.share = options.buffer_share;
   buffer.resume_offset_bytes = options.resume_offset.count();
-  buffer.shared_bytes = options.buffer.count();
+  buffer.buffer_bytes = options.buffer.count();
+  buffer.shared_bytes = buffer.buffer_bytes;
   if (options.pfc) buffer.reserve_bytes = options.reserve.count();
   for (const LinkId out : setup_.topology.links_from(node)) {
     Port& port = ports_[out];
@@ -37,7 +38,7 @@ void SwitchBuffers::SetUp(NodeId node) {
     buffer.shared_bytes -= in.headroom_bytes + buffer.reserve_bytes;
   }
   // If headrooms use up the whole buffer, ports have only their reserve and
-  // headroom.
+  // headroom, as long as the buffer has memory for them.
   buffer.shared_bytes = std::max<int64_t>(buffer.shared_bytes, 0);
   switches_.push_back(made);
 }

@@ -103,7 +103,8 @@ class CongestionControl {
   virtual bool heeds_marks() const { return false; }
 
   // Returns whether a new rate also holds for the packet that waits for the old
-  // one. If not, it holds from the packet after it.
+  // one. If not, it holds from the packet after it, unless it is higher and the
+  // NIC has NicOptions::pace_follows_rate.
   virtual bool paces_anew() const { return false; }
 
   // Returns whether the queue pair is as it was after Open(), and

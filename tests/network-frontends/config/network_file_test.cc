@@ -77,6 +77,11 @@ TEST(NetworkFileTest, SettingsWithoutEffectAreRefused) {
             "congestion.dctcp has no effect without congestion.name=dctcp");
   EXPECT_EQ(message({"congestion.dctcp.gain=0.1", "congestion.name=dctcp"}),
             "");
+  EXPECT_EQ(message({"fabric.ecn=false", "congestion.dcqcn.gain=0.1"}),
+            "congestion.dcqcn has no effect without fabric.ecn=true");
+  EXPECT_EQ(message({"fabric.pfc=false", "fabric.reserve=1KiB"}),
+            "fabric.reserve has no effect without fabric.pfc=true");
+  EXPECT_EQ(message({"fabric.pfc=false", "nv_switch.reserve=1KiB"}), "");
 }
 
 TEST(NetworkFileTest, AParameterOfTheFileMayLieIdle) {

@@ -34,5 +34,18 @@ TEST(PacketOptionsTest, AFullPacketTakesAWholeStepOfTheResolution) {
   EXPECT_TRUE(CheckPacketOptions(options, topology).ok());
 }
 
+TEST(PacketOptionsTest, BackgroundNeedsAnEnd) {
+  PacketOptions options;
+  options.background = {{.source = NodeId(0),
+                         .target = NodeId(1),
+                         .bytes = KiB(1),
+                         .interval = Microseconds(1),
+                         .start = {},
+                         .stop = {}}};
+  EXPECT_THAT(CheckPacketOptions(options, Chain(1)),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "background needs stop, a time after start"));
+}
+
 }  // namespace
 }  // namespace astra

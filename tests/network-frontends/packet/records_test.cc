@@ -47,6 +47,22 @@ TEST(FlowRecordTest, EachMessageHasOneWithItsIdealTime) {
   }
 }
 
+// Of a packet of 1082 B, 64 B pass each of two switches before the rest.
+TEST(FlowRecordTest, TheIdealTimeKnowsCutThrough) {
+  const Topology topology = Chain(3);
+  PacketOptions options = Plain();
+  options.record.flows = true;
+  options.fabric.switching = Switching::kCutThrough;
+  PacketBackend network(topology, options);
+  const TimePs finish = Finish(network, {From(0, 0, 1, Bytes(1000))});
+  EXPECT_EQ(finish, 2 * Time(Bytes(64)) + Time(Bytes(1082)) + 3 * kLatency);
+  Finish(network, {From(1, 0, 1, Bytes(100'010))});
+  ASSERT_THAT(network.statistics().flows, SizeIs(2));
+  for (const FlowRecord& flow : network.statistics().flows) {
+    EXPECT_EQ(flow.ideal, flow.finish - flow.start);
+  }
+}
+
 // The one far away is delivered first and acknowledged last.
 TEST(FlowRecordTest, TheyAreInTheOrderOfTheirEnds) {
   const Topology topology = Drawing(3, 1, 0, 1)

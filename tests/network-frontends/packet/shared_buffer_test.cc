@@ -54,6 +54,21 @@ TEST(SharedBufferTest, ALinkThatHoldsItsShareIsToBePaused) {
   EXPECT_FALSE(buffer.ShouldPause(link));
 }
 
+// The reserve and the headroom of the link would hold 4 kB.
+TEST(SharedBufferTest, NothingFitsBeyondTheWholeBuffer) {
+  SharedBuffer buffer = Lossless();
+  buffer.shared_bytes = 0;
+  buffer.buffer_bytes = 2500;
+  IngressBuffer link = Link();
+  ASSERT_TRUE(buffer.HasRoom(link, 0, 1000));
+  buffer.Add(link, 1000);
+  ASSERT_TRUE(buffer.HasRoom(link, 0, 1500));
+  buffer.Add(link, 1500);
+  EXPECT_FALSE(buffer.HasRoom(link, 0, 1));
+  buffer.Remove(link, 1);
+  EXPECT_TRUE(buffer.HasRoom(link, 0, 1));
+}
+
 TEST(SharedBufferTest, BeyondTheThresholdPacketsTakeTheHeadroomOfTheirLink) {
   SharedBuffer buffer = Lossless();
   IngressBuffer link = Link();
