@@ -5,13 +5,14 @@
 #include <numeric>
 
 #include "astra-core/base/status_macros.h"
-#include "workload/generator/blueprint.h"
-#include "workload/generator/inference.h"
 
 namespace astra {
 namespace {
 
 constexpr double kRounding = 1e-9;
+
+// Positions by which the shares of stages and heads are taken.
+constexpr int64_t kPlacedTokens = 32;
 
 // A part of the whole cache, from 0 to 1.
 struct Interval {
@@ -24,33 +25,12 @@ struct Interval {
   }
 };
 
-// Returns the bytes that a GPU of each stage keeps of `tokens` positions.
-absl::StatusOr<std::vector<double>> CacheOfStages(const ModelSpec& model,
-                                                  const ServingLayout& layout,
-                                                  int64_t tokens) {
-  // Experts hold no cache, and each rank of attention has one of its own.
-  ServingLayout of_cache = layout;
-  of_cache.attention_ranks = of_cache.expert = 1;
-  InferenceSetup setup = SetupOf(of_cache);
-  setup.positions = tokens;
-  ASTRA_ASSIGN_OR_RETURN(const Blueprint blueprint,
-                         InferenceBlueprint(model, setup));
-  std::vector<double> stages;
-  for (const ProgramStage& stage : blueprint.stages) {
-    double bytes = 0;
-    for (const ModuleRun& run : stage.runs) {
-      for (const ModuleId id : run.modules) {
-        const MockModule& module = blueprint.modules[id.index()];
-        bytes += static_cast<double>(run.times * module.memory.cache.count());
-      }
-    }
-    stages.insert(stages.end(), static_cast<size_t>(stage.count), bytes);
-  }
-  return stages;
-}
-
-double Sum(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
+// Returns the caches of the stages of one rank of attention. Experts hold no
+// cache, and each such rank has one of its own.
+absl::StatusOr<std::vector<SequenceCache>> CachesOf(const ModelSpec& model,
+                                                    ServingLayout layout) {
+  layout.attention_ranks = layout.expert = 1;
+  return SequenceCachesOf(model, layout);
 }
 
 // How the cache lies on one replica.
@@ -70,18 +50,22 @@ struct Placement {
 
 absl::StatusOr<Placement> PlacementOf(const ModelSpec& model,
                                       const ServingLayout& layout,
-                                      int64_t tokens, double whole) {
-  ASTRA_ASSIGN_OR_RETURN(const std::vector<double> stages,
-                         CacheOfStages(model, layout, tokens));
-  const double of_ranks = Sum(stages);
+                                      double whole) {
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<SequenceCache> stages,
+                         CachesOf(model, layout));
+  const double of_ranks =
+      std::accumulate(stages.begin(), stages.end(), 0.0,
+                      [](double sum, const SequenceCache& stage) {
+                        return sum + stage.BytesOf(kPlacedTokens);
+                      });
   Placement placement;
   placement.tensor = layout.tensor;
   placement.parts =
       std::clamp<int64_t>(std::llround(whole / of_ranks), 1, layout.tensor);
   while (layout.tensor % placement.parts != 0) --placement.parts;
   double before = 0;
-  for (const double bytes : stages) {
-    const double after = before + bytes / of_ranks;
+  for (const SequenceCache& stage : stages) {
+    const double after = before + stage.BytesOf(kPlacedTokens) / of_ranks;
     placement.stages.push_back({before, after});
     before = after;
   }
@@ -114,24 +98,20 @@ void AppendFlows(const Placement& from, const Placement& to, size_t stage,
 absl::StatusOr<KvLayout> KvLayoutOf(const ModelSpec& model,
                                     const ServingLayout& from,
                                     const ServingLayout& to) {
-  constexpr int64_t kFew = 16;
-  constexpr int64_t kMany = 32;
   ServingLayout alone = from;
-  alone.tensor = alone.pipeline = alone.expert = 1;
-  ASTRA_ASSIGN_OR_RETURN(const std::vector<double> few,
-                         CacheOfStages(model, alone, kFew));
-  ASTRA_ASSIGN_OR_RETURN(const std::vector<double> many,
-                         CacheOfStages(model, alone, kMany));
+  alone.tensor = alone.pipeline = 1;
+  ASTRA_ASSIGN_OR_RETURN(const std::vector<SequenceCache> whole,
+                         CachesOf(model, alone));
   KvLayout kv;
   kv.layers = model.layers;
-  kv.bytes_per_token =
-      (Sum(many) - Sum(few)) / static_cast<double>(kMany - kFew);
-  kv.fixed_bytes =
-      std::max(0.0, Sum(few) - kv.bytes_per_token * static_cast<double>(kFew));
+  kv.cache = whole.front();
+  const double bytes = kv.BytesOf(kPlacedTokens);
+  ServingLayout as_sent = to;  // In the precision that is sent.
+  as_sent.fp8_cache = from.fp8_cache;
   ASTRA_ASSIGN_OR_RETURN(const Placement source,
-                         PlacementOf(model, from, kMany, Sum(many)));
+                         PlacementOf(model, from, bytes));
   ASTRA_ASSIGN_OR_RETURN(const Placement target,
-                         PlacementOf(model, to, kMany, Sum(many)));
+                         PlacementOf(model, as_sent, bytes));
   for (size_t stage = 0; stage < target.stages.size(); ++stage) {
     for (int64_t rank = 0; rank < target.tensor; ++rank) {
       AppendFlows(source, target, stage, rank, &kv.flows);

@@ -12,14 +12,15 @@
 //
 //   2 x layers x H x head_dim x bytes / min(TP, H)      on each TP rank.
 //
-// Bytes come from the modules of the model (ModuleMemory::cache), so that
-// hybrid models count what they keep, and the number of parts is the whole over
+// Bytes are those of sequence_cache.h, so that windows, hybrid models and
+// caches in FP8 count what they keep, and the number of parts is the whole over
 // what a rank holds. A receiving rank gets each byte that it holds once, from a
 // rank that has it; ranks with copies take turns. Ranks are those of
 // ServingLayout: TP ranks next to one another, and stages one after another.
 //
-// Left out: caches in FP8, and the part of a hybrid model's state that does not
-// shrink with TP while the rest does.
+// Left out: the part of a hybrid model's state that does not shrink with TP
+// while the rest does, and that stages with more windows than others send less
+// of a long sequence.
 
 #ifndef ASTRA_CORE_SERVING_KV_LAYOUT_H_
 #define ASTRA_CORE_SERVING_KV_LAYOUT_H_
@@ -28,6 +29,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "astra-core/serving/sequence_cache.h"
 #include "astra-core/serving/step_prices.h"
 #include "workload/models/model_spec.h"
 
@@ -40,15 +42,12 @@ struct KvFlow {
 };
 
 struct KvLayout {
-  double fixed_bytes = 0;      // State of a sequence of any length.
-  double bytes_per_token = 0;  // Of the whole cache.
+  SequenceCache cache;  // The whole, as on one GPU.
   int64_t layers = 1;
   std::vector<KvFlow> flows;  // Ordered by target, then by source.
 
   // Returns the bytes of the cache of `tokens` positions.
-  double BytesOf(int64_t tokens) const {
-    return fixed_bytes + bytes_per_token * static_cast<double>(tokens);
-  }
+  double BytesOf(int64_t tokens) const { return cache.BytesOf(tokens); }
 };
 
 // Errors: those of InferenceBlueprint.

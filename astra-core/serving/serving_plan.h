@@ -7,9 +7,11 @@
 // compute prompts and decode, or with separate pools P replicas of one shape
 // for prompts and D of another for decoding. For each the load is raised until
 // a limit is reached, in steps of sqrt(2) of the sequences that decode together
-// and then one by one (by bisection). A deployment is worth its goodput: output
-// tokens a second for each GPU at the largest load whose mean times keep the
-// limits. The rate of two pools is that of the slower one. Ranks of
+// and then one by one (by bisection). The time of a step jumps where its
+// sequences fill one more tile, so that bisection may miss about 1 % of the
+// largest load, which `exhaustive` finds. A deployment is worth its goodput:
+// output tokens a second for each GPU at the largest load whose mean times keep
+// the limits. The rate of two pools is that of the slower one. Ranks of
 // data-parallel attention count as equally busy in every step; where prompts
 // come one by one, a step lasts as long as that of the rank with a prompt,
 // which replays show.

@@ -20,14 +20,15 @@ struct SteadyScheduler {
   std::string_view name;
   bool prompts_alone = false;    // A step has either prompts or decodes.
   bool reserves_output = false;  // A sequence takes its last block at once.
+  bool parts_wait = false;  // A part of a prompt, for the step of the last one.
 };
 
 constexpr SteadyScheduler kSteadySchedulers[] = {
     {.name = "vllm"},
-    {.name = "sarathi"},
+    {.name = "sarathi", .parts_wait = true},
     {.name = "sglang", .prompts_alone = true},
-    {.name = "vllm-v0", .prompts_alone = true},
-    {.name = "trtllm", .reserves_output = true},
+    {.name = "vllm-v0", .prompts_alone = true, .parts_wait = true},
+    {.name = "trtllm", .reserves_output = true, .parts_wait = true},
 };
 
 const SteadyScheduler* Find(std::string_view name) {
@@ -67,12 +68,14 @@ SteadyState::SteadyState(const SteadyReplica& replica,
   ASTRA_CHECK(scheduler != nullptr, "no scheduler {}", replica.scheduler);
   ASTRA_CHECK(requests.output_tokens > 1, "a request of one token");
   prompts_alone_ = scheduler->prompts_alone;
+  parts_wait_ = scheduler->parts_wait;
   const BatchingOptions& options = replica_.options;
   const int64_t longest = requests.prompt_tokens + requests.output_tokens;
   const int64_t mean =
       requests.prompt_tokens + (requests.output_tokens + 1) / 2;
   const auto blocks_of = [&options](int64_t tokens) {
-    return (tokens + options.block_tokens - 1) / options.block_tokens;
+    return (tokens + options.block_tokens - 1) / options.block_tokens +
+           options.sequence_blocks;
   };
   const bool is_split = options.chunked_prefill || prompts_alone_;
   if (blocks_of(longest) > options.num_blocks ||
@@ -144,6 +147,23 @@ double SteadyState::Budget(double batch) const {
   return std::max(1.0, Real(options.max_batched_tokens) - batch);
 }
 
+// Returns how many rounds of all steps under way a prompt of `steps` takes.
+double SteadyState::RoundsOf(double steps) const {
+  return parts_wait_ ? steps : 1 + (steps - 1) / Real(ways_);
+}
+
+// Returns what the prompts of other steps under way add to a round, for each
+// that decodes. Prompts are in `share` of the steps for each that decodes.
+double SteadyState::WaitForOthers(const PromptSteps& steps,
+                                  double share) const {
+  const double busy = prompts_alone_ ? share / (1 + share) : share;
+  const double own = prompts_alone_ ? 0 : busy;
+  // Steps of one prompt that follow one another delay a round once.
+  const double others = Real(ways_) * RoundsOf(steps.steps) / steps.steps - 1;
+  return (1 - own) * (1 - std::pow(1 - busy, others)) *
+         std::max(0.0, steps.step - steps.decode);
+}
+
 SteadyState::PromptSteps SteadyState::PromptStepsOf(double others) const {
   const double batch = 1 + others;
   const double arrivals = others / Real(requests_.output_tokens - 1);
@@ -167,8 +187,11 @@ SteadyState::PromptSteps SteadyState::PromptStepsOf(double others) const {
     steps.share_of_one = Mixed(beside, steps.most) / steps.most;
   }
   const double extra = prompts_alone_ ? steps.step : steps.step - steps.decode;
-  steps.extra = steps.steps * std::max(0.0, extra) / steps.prompts;
-  steps.share = std::min(1.0, arrivals * steps.steps / steps.prompts);
+  const double share = arrivals * steps.steps / steps.prompts;
+  steps.share = std::min(1.0, share);
+  steps.extra =
+      steps.steps * std::max(0.0, extra) / steps.prompts +
+      WaitForOthers(steps, prompts_alone_ ? share : steps.share) / arrivals;
   return steps;
 }
 
@@ -176,7 +199,8 @@ double SteadyState::DecodingSeconds(const PromptSteps& steps,
                                     double rate) const {
   const double tokens = Real(requests_.output_tokens - 1);
   const double behind = rate * steps.steps * steps.step *
-                        (1 + QueueOf(steps.most, rate * steps.share_of_one));
+                        (1 + QueueOf(steps.most, rate * steps.share_of_one)) /
+                        Real(ways_);
   const double own = tokens * steps.decode;
   if (prompts_alone_) {
     const double left = std::max(0.0, behind - rate * steps.decode);
@@ -212,7 +236,7 @@ double SteadyState::TtftOf(double others, const PromptSteps& steps,
         (2 * (of_decodes * decode + steps.share * steps.step));
   }
   residual *= is_busy * (1 - use);
-  double own = steps.steps * steps.step;
+  double own = RoundsOf(steps.steps) * steps.step;
   if (steps.steps <= 1) {
     // Others that arrived in the same step are computed with it.
     const double beside = prompts_alone_ ? 0 : others;

@@ -17,7 +17,10 @@ struct BatchingOptions {
   int64_t block_tokens = 16;
   bool prefix_caching = false;
   int64_t host_blocks = 0;  // Of prefixes in the host's memory.
-  double watermark = 0;     // Share of the blocks that admission leaves free.
+  // Blocks that each sequence holds whatever its length, beside those of its
+  // positions: layers with windows, and states of linear attention.
+  int64_t sequence_blocks = 0;
+  double watermark = 0;  // Share of the blocks that admission leaves free.
 
   // A step.
   int64_t max_batched_tokens = 8192;  // Positions.

@@ -25,6 +25,9 @@
 // of one token SGLang's radix cache, except that prefixes are equal or not at
 // the granularity of the hashes only.
 //
+// Beside the blocks of its positions a sequence owns some whatever its length,
+// for layers with a window and for states. They are never in the index.
+//
 // All operations take constant time per block or per hash that they touch.
 
 #ifndef WORKLOAD_SERVING_KV_BLOCKS_H_
@@ -64,9 +67,10 @@ class KvBlocks {
  public:
   // Requires num_blocks > 0 and block_tokens > 0. Without `index_prefixes`
   // nothing is ever found in the index. `host_blocks`: what the host's memory
-  // holds of it.
+  // holds of it. `sequence_blocks`: what each sequence holds whatever its
+  // length.
   KvBlocks(int64_t num_blocks, int64_t block_tokens, bool index_prefixes,
-           int64_t host_blocks = 0);
+           int64_t host_blocks = 0, int64_t sequence_blocks = 0);
 
   int64_t num_blocks() const { return num_blocks_; }
   int64_t block_tokens() const { return block_tokens_; }
@@ -75,9 +79,10 @@ class KvBlocks {
   int64_t used() const { return num_blocks_ - available(); }
   const HostBlocks& host() const { return host_; }
 
-  // Returns the blocks that `tokens` positions need.
+  // Returns the blocks that a sequence of `tokens` positions needs, of at least
+  // one.
   int64_t BlocksOf(int64_t tokens) const {
-    return (tokens + block_tokens_ - 1) / block_tokens_;
+    return (tokens + block_tokens_ - 1) / block_tokens_ + sequence_blocks_;
   }
 
   // Returns the longest prefix of `request` in the index, and of it at most
@@ -132,6 +137,7 @@ class KvBlocks {
 
   int64_t num_blocks_;
   int64_t block_tokens_;
+  int64_t sequence_blocks_;
   bool index_prefixes_;
   int64_t free_;
   int64_t idle_ = 0;

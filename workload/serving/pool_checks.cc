@@ -28,14 +28,22 @@ absl::Status CheckPool(const PoolOptions& pool, std::string_view name) {
   return CheckBatchingOptions(pool.options);
 }
 
-// Returns what limits the tokens of a request in `pool`: the option that lets
-// longer ones in when it grows, or the blocks.
-std::string LimitOf(const PoolOptions& pool) {
-  const auto helps = [&pool](int64_t BatchingOptions::*option) {
+// The most positions of a sequence or of its prompt, by the options.
+using TokenLimit = int64_t (*)(const SchedulerKind& scheduler,
+                               const BatchingOptions& options);
+
+int64_t MaxTokens(const SchedulerKind& scheduler,
+                  const BatchingOptions& options) {
+  return scheduler.max_tokens(options);
+}
+
+// Returns what sets a limit of `pool`: the option that lets longer requests in
+// when it grows, or the blocks.
+std::string CauseOf(TokenLimit limit, const PoolOptions& pool) {
+  const auto helps = [&](int64_t BatchingOptions::*option) {
     BatchingOptions more = pool.options;
     ++(more.*option);
-    return pool.scheduler->max_tokens(more) >
-           pool.scheduler->max_tokens(pool.options);
+    return limit(*pool.scheduler, more) > limit(*pool.scheduler, pool.options);
   };
   const BatchingOptions& options = pool.options;
   if (helps(&BatchingOptions::max_batched_tokens)) {
@@ -46,23 +54,40 @@ std::string LimitOf(const PoolOptions& pool) {
     return fmt::format("sequences of at most {} tokens (max_sequence_tokens)",
                        options.max_sequence_tokens);
   }
-  return fmt::format("{} blocks of {} tokens", options.num_blocks,
-                     options.block_tokens);
+  return fmt::format("{} blocks of {} tokens{}", options.num_blocks,
+                     options.block_tokens,
+                     options.sequence_blocks == 0
+                         ? ""
+                         : fmt::format(", {} of them for windows and states,",
+                                       options.sequence_blocks));
 }
 
-// Checks that a replica of `pool` can hold the request with `output_tokens`.
+absl::Status TooLong(const Request& request, int64_t output_tokens,
+                     const PoolOptions& pool, TokenLimit limit,
+                     std::string_view serves) {
+  return absl::InvalidArgumentError(fmt::format(
+      "request {} has {} prompt and {} output tokens: a replica of scheduler "
+      "{} with {} serves {}",
+      request.id, request.prompt_tokens, output_tokens, pool.scheduler->name,
+      CauseOf(limit, pool), serves));
+}
+
+// Checks that a replica of `pool` can hold the request with `output_tokens`,
+// and compute its prompt unless it comes from another pool.
 absl::Status CheckFits(const Request& request, int64_t output_tokens,
-                       const PoolOptions& pool) {
-  const int64_t limit = pool.scheduler->max_tokens(pool.options);
+                       const PoolOptions& pool, bool computes_prompt) {
   const int64_t block = pool.options.block_tokens;
+  const int64_t most = MaxTokens(*pool.scheduler, pool.options);
   // Without overflow, whatever the two are.
-  if (request.prompt_tokens > limit ||
-      output_tokens > limit - request.prompt_tokens) {
-    return absl::InvalidArgumentError(fmt::format(
-        "request {} has {} prompt and {} output tokens: a replica of scheduler "
-        "{} with {} serves at most {} in all",
-        request.id, request.prompt_tokens, output_tokens, pool.scheduler->name,
-        LimitOf(pool), limit));
+  if (request.prompt_tokens > most ||
+      output_tokens > most - request.prompt_tokens) {
+    return TooLong(request, output_tokens, pool, MaxTokens,
+                   fmt::format("at most {} in all", most));
+  }
+  const int64_t prompt = MaxPromptTokens(*pool.scheduler, pool.options);
+  if (computes_prompt && request.prompt_tokens > prompt) {
+    return TooLong(request, output_tokens, pool, MaxPromptTokens,
+                   fmt::format("prompts of at most {}", prompt));
   }
   const int64_t hashed = request.prefix.block_tokens;
   if (pool.options.prefix_caching && !request.prefix.hashes.empty() &&
@@ -99,10 +124,13 @@ absl::Status CheckRequest(const Request& request,
         request.id, request.prompt_tokens, request.output_tokens));
   }
   if (!options.decode.has_value()) {
-    return CheckFits(request, request.output_tokens, options.pool);
+    return CheckFits(request, request.output_tokens, options.pool,
+                     /*computes_prompt=*/true);
   }
-  ASTRA_RETURN_IF_ERROR(CheckFits(request, 1, options.pool));
-  return CheckFits(request, request.output_tokens, *options.decode);
+  ASTRA_RETURN_IF_ERROR(
+      CheckFits(request, 1, options.pool, /*computes_prompt=*/true));
+  return CheckFits(request, request.output_tokens, *options.decode,
+                   /*computes_prompt=*/false);
 }
 
 }  // namespace astra

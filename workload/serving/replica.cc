@@ -14,7 +14,7 @@ Replica::Replica(const BatchingOptions& options, uint64_t seed)
       watermark_blocks_(static_cast<int64_t>(
           options.watermark * static_cast<double>(options.num_blocks))),
       blocks_(options.num_blocks, options.block_tokens, options.prefix_caching,
-              options.host_blocks) {}
+              options.host_blocks, options.sequence_blocks) {}
 
 int64_t Replica::CachedOfNext() const {
   const Sequence& next = *waiting_.front();
@@ -149,14 +149,15 @@ Sequence* Replica::StartLoad(int64_t free_blocks) {
   if (next->computed > 0) return nullptr;  // It has loaded, or came with it.
   const PrefixMatch match = MatchOf(*next);
   const int64_t blocks = match.host_blocks;
+  const int64_t then = (match.blocks + blocks) * options_.block_tokens;
+  const int64_t missing = blocks_.BlocksOf(then) - match.blocks;
   if (blocks == 0 ||
-      blocks + match.idle_blocks + free_blocks > blocks_.available()) {
+      missing + match.idle_blocks + free_blocks > blocks_.available()) {
     return nullptr;
   }
   blocks_.TouchHost(match, next->request);
   blocks_.Acquire(match, next->request, &next->kv);
-  const bool has_room =
-      blocks_.Grow((match.blocks + blocks) * options_.block_tokens, &next->kv);
+  const bool has_room = blocks_.Grow(then, &next->kv);
   ASTRA_CHECK(has_room, "no room for request {}", next->request.id);
   next->loading = blocks * options_.block_tokens;
   loaded_blocks_ += next->kv.blocks();
@@ -167,7 +168,8 @@ Sequence* Replica::StartLoad(int64_t free_blocks) {
 
 void Replica::EndLoad(Sequence* sequence) {
   --loading_;
-  sequence->computed = sequence->kv.blocks() * options_.block_tokens;
+  sequence->computed = (sequence->kv.blocks() - options_.sequence_blocks) *
+                       options_.block_tokens;
   blocks_.Publish(sequence->request, sequence->computed, &sequence->kv);
   const auto first = std::find_if(
       waiting_.begin(), waiting_.end(),

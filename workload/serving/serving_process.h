@@ -39,11 +39,12 @@ class ServingProcess {
   // Handles all events of the instant next(). Errors: those of Serve().
   virtual absl::Status HandleNext() = 0;
 
-  // Ends a transfer at `now`, which becomes next(). Requires that no event is
-  // due before.
-  virtual void EndTransfer(TimePs now, uint32_t id) = 0;
+  // Ends a transfer at `end`. Requires that this is no earlier than the last
+  // event that was handled.
+  virtual void EndTransfer(TimePs end, uint32_t id) = 0;
 
-  // The same for the messages of a step; see stage_network.h.
+  // Ends the messages of a step at `now`, which becomes next(); see
+  // stage_network.h. Requires that no event is due before.
   virtual void EndPass(TimePs now, uint32_t id) = 0;
 
   // The same for the weights of a replica.

@@ -47,8 +47,8 @@ class ServingSimulation final : public ServingProcess {
     return events_.next().time;
   }
   absl::Status HandleNext() override;
-  void EndTransfer(TimePs now, uint32_t id) override {
-    events_.Push({now, kTransferEnd, id});
+  void EndTransfer(TimePs end, uint32_t id) override {
+    events_.Push({end, kTransferEnd, id});
   }
   void EndPass(TimePs now, uint32_t id) override {
     events_.Push({now, kPassEnd, id});

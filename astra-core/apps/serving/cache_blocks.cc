@@ -15,25 +15,32 @@ absl::StatusOr<std::optional<CacheRoom>> SetCacheBlocks(
   const Bytes memory = MemoryOf(job.gpu);
   const absl::StatusOr<CacheRoom> room =
       RoomForCache(job.model, job.layout, job.engine.serving, memory,
-                   job.options.max_batched_tokens, draft);
+                   {.step_tokens = job.options.max_batched_tokens,
+                    .frees_windows = job.scheduler->frees_windows,
+                    .draft = draft});
   int64_t& blocks = job.options.num_blocks;
   if (blocks == 0) {
     ASTRA_RETURN_IF_ERROR(room.status());
     blocks = room->blocks;
+    job.options.sequence_blocks = room->block.of_sequence;
     return std::optional<CacheRoom>(*room);
   }
+  ASTRA_ASSIGN_OR_RETURN(const CacheBlock block,
+                         CacheBlockOf(job.model, job.layout, job.engine.serving,
+                                      job.scheduler->frees_windows));
+  job.options.sequence_blocks = block.of_sequence;
   // An engine whose log has the number may take another share of the memory
   // than its facts say, but not more than there is.
   if (absl::IsFailedPrecondition(room.status())) {
     warnings->push_back(fmt::format("--{} is {}, but there is {}", option,
                                     blocks,
                                     std::string(room.status().message())));
-  } else if (room.ok() &&
-             blocks > (memory - room->weights).count() / room->block.count()) {
+  } else if (room.ok() && blocks > (memory - room->weights).count() /
+                                       room->block.bytes.count()) {
     warnings->push_back(fmt::format(
         "--{} is {}, a cache of {:.1f} GiB beside {:.1f} GiB of weights, but a "
         "GPU has {:.1f} GiB, in which the engine would have {} blocks",
-        option, blocks, ToGib(room->block) * static_cast<double>(blocks),
+        option, blocks, ToGib(room->block.bytes) * static_cast<double>(blocks),
         ToGib(room->weights), ToGib(memory), room->blocks));
   }
   return std::optional<CacheRoom>();

@@ -16,7 +16,8 @@ namespace astra {
 
 // Sets the blocks of the KV cache, unless `option` gave them, to those that the
 // memory has room for beside `draft`, and returns the room; none if they were
-// given. Warns of given blocks that no GPU can hold.
+// given. Sets those that a sequence holds whatever its length, too. Warns of
+// given blocks that no GPU can hold.
 //
 // Errors: those of RoomForCache.
 absl::StatusOr<std::optional<CacheRoom>> SetCacheBlocks(

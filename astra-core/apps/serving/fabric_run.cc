@@ -101,8 +101,11 @@ void FabricRun::Use(DecodeSide& side) {
                   cluster_.pools()[1]);
   side.transfer = [this](const KvTransfer& transfer) {
     // The run goes on, and then ends with the status of the pools.
-    if (!pools_->HasRoutes(transfer)) return std::optional(TimePs(0));
-    return caches_->Start(transfer);
+    const TimePs alone = pools_->TimeAlone(transfer);
+    if (!pools_->status().ok()) return std::optional(TimePs(0));
+    // The ports of receivers, which the analytical network does not share.
+    const bool is_least = options_.fidelity == Fidelity::kAnalytical;
+    return caches_->Start(transfer, is_least ? alone : TimePs(0));
   };
 }
 

@@ -209,8 +209,10 @@ absl::Status SetUp(const MeasuredPoint& point, ServingJob& job) {
   ASTRA_ASSIGN_OR_RETURN(
       const CacheRoom room,
       RoomForCache(job.model, job.layout, job.engine.serving, MemoryOf(job.gpu),
-                   job.options.max_batched_tokens));
+                   {.step_tokens = job.options.max_batched_tokens,
+                    .frees_windows = job.scheduler->frees_windows}));
   job.options.num_blocks = room.blocks;
+  job.options.sequence_blocks = room.block.of_sequence;
   return absl::OkStatus();
 }
 

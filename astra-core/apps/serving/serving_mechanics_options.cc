@@ -64,16 +64,17 @@ absl::Status ReadHostMemory(const CommandLine& flags, ServingJob& job) {
                          flags.number("host-kv-gib", 0, kMostGib));
   ASTRA_ASSIGN_OR_RETURN(const double rate,
                          flags.number("host-kv-gbps", 0, kMostRate));
-  ASTRA_ASSIGN_OR_RETURN(const Bytes block, BytesOfBlock(job.model, job.layout,
-                                                         job.engine.serving));
-  const auto bytes = static_cast<double>(block.count());
+  ASTRA_ASSIGN_OR_RETURN(const CacheBlock block,
+                         CacheBlockOf(job.model, job.layout, job.engine.serving,
+                                      job.scheduler->frees_windows));
+  const auto bytes = static_cast<double>(block.bytes.count());
   job.options.host_blocks =
       static_cast<int64_t>(std::floor(gib * kBytesPerGib / bytes));
   if (job.options.host_blocks == 0 || rate < kLeastRate) {
     return absl::InvalidArgumentError(fmt::format(
         "--host-kv-gib {} at {} GB/s: expected room for a block of {} bytes, "
         "and {} GB/s or more",
-        gib, rate, block.count(), kLeastRate));
+        gib, rate, block.bytes.count(), kLeastRate));
   }
   job.host_block_time = TimePs(std::llround(bytes / rate * kPsPerByteAtGbps));
   return absl::OkStatus();

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "astra-core/apps/serving/serving_pools_report.h"
 #include "astra-core/apps/serving/serving_report.h"
 #include "astra-core/base/append_format.h"
 #include "astra-core/base/units.h"
@@ -372,8 +373,7 @@ Facts FactsOf(const SimaiServingOptions& options, std::string result) {
                    job.layout.tensor, job.layout.pipeline, job.layout.expert)},
       {"Engine", fmt::format("{} {}, scheduler {}", job.engine.name,
                              job.engine.release, job.scheduler->name)},
-      {"Cache", fmt::format("{} blocks of {}", job.options.num_blocks,
-                            job.options.block_tokens)},
+      {"Cache", BlocksText(job.options)},
       {"Requests",
        options.trace
            ? fmt::format("of {}", *options.trace)

@@ -259,9 +259,10 @@ absl::Status PlanShapes::Add(const ServingPlanJob& job,
   }
   BatchingOptions options = job.job.options;
   ShareBudget(pricing_->facts(), layout.attention_ranks, options);
-  const absl::StatusOr<CacheRoom> room =
-      RoomForCache(job.job.model, layout, pricing_->facts(),
-                   MemoryOf(job.job.gpu), options.max_batched_tokens);
+  const absl::StatusOr<CacheRoom> room = RoomForCache(
+      job.job.model, layout, pricing_->facts(), MemoryOf(job.job.gpu),
+      {.step_tokens = options.max_batched_tokens,
+       .frees_windows = job.job.scheduler->frees_windows});
   if (!room.ok()) {
     ++left_out_[std::string(kBeyondMemory)];
     return absl::OkStatus();
@@ -272,6 +273,7 @@ absl::Status PlanShapes::Add(const ServingPlanJob& job,
                            pricing_->facts(), pricing_->sources()));
   ServingShape shape = {layout, options, steps.get()};
   shape.options.num_blocks = room->blocks;
+  shape.options.sequence_blocks = room->block.of_sequence;
   space_.shapes.push_back(shape);
   rooms_.push_back(*room);
   steps_.push_back(std::move(steps));
@@ -281,23 +283,25 @@ absl::Status PlanShapes::Add(const ServingPlanJob& job,
 // The cache of a prompt leaves and arrives at the rate of the NICs of a GPU,
 // also within a server.
 double PlanShapes::TransferSeconds(const ServingPlanJob& job) const {
-  double bytes_per_block = std::numeric_limits<double>::infinity();
+  const double blocks_of_prompt =
+      static_cast<double>(job.load.lengths.prompt_tokens) /
+      static_cast<double>(pricing_->facts().block_positions);
+  double bytes = std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < rooms_.size(); ++i) {
     // The GPUs of one rank of attention, which has caches of its own.
     const ServingLayout& layout = space_.shapes[i].layout;
-    bytes_per_block =
-        std::min(bytes_per_block,
-                 static_cast<double>(rooms_[i].block.count()) *
-                     static_cast<double>(layout.tensor * layout.pipeline));
+    const CacheBlock& block = rooms_[i].block;
+    bytes = std::min(
+        bytes, (blocks_of_prompt + static_cast<double>(block.of_sequence)) *
+                   static_cast<double>(block.bytes.count() * layout.tensor *
+                                       layout.pipeline));
   }
   const SystemSpec& system = pricing_->system();
   const double rate = system.nic_GBps * 1e9 *
                       static_cast<double>(system.nics_per_server) /
                       static_cast<double>(system.gpus_per_server);
   if (rooms_.empty() || rate == 0) return 0;
-  return bytes_per_block /
-         static_cast<double>(pricing_->facts().block_positions) *
-         static_cast<double>(job.load.lengths.prompt_tokens) / rate;
+  return bytes / rate;
 }
 
 }  // namespace astra

@@ -64,7 +64,7 @@ void AppendTable(const PlanResults& results, std::string* page) {
       "  # tok/s/GPU requests/s ttft ms tpot ms ttft ms tpot ms within "
       "tok/s/GPU requests/s  deployment\n",
       100 * results.job.share);
-  for (size_t i = 0; i < results.replayed; ++i) {
+  for (size_t i = 0; i < results.shown; ++i) {
     const RankedPlan& ranked = results.ranked[i];
     const SteadyLoad& load = ranked.plan.load;
     const double rate = ranked.capacity->capacity.largest;
@@ -87,7 +87,7 @@ void AppendFront(const PlanResults& results, std::string* page) {
     plot.points.push_back({plan.per_user(), plan.output_per_gpu, true, "",
                            DescribeDeployment(results.shapes, plan)});
   }
-  for (size_t i = 0; i < results.replayed && i < 9; ++i) {
+  for (size_t i = 0; i < results.shown && i < 9; ++i) {
     const ServingPlan& plan = results.ranked[i].plan;
     plot.points.push_back({plan.per_user(), plan.output_per_gpu, false,
                            fmt::format("{}", i + 1), ""});
@@ -261,13 +261,13 @@ std::string DescribeServingPlans(const PlanResults& results) {
       job.job.engine.release, job.load.lengths.prompt_tokens,
       job.load.lengths.output_tokens, DescribeLimits(job.limits));
   AppendCounts(results, &page);
-  if (results.replayed > 0) AppendTable(results, &page);
+  if (results.shown > 0) AppendTable(results, &page);
   AppendFront(results, &page);
   return page;
 }
 
 std::string ServingPlanResult(const PlanResults& results) {
-  if (results.replayed == 0) {
+  if (results.shown == 0) {
     const auto& left_out = results.plans.left_out;
     if (left_out.contains(std::string(kServeNothing))) {
       return fmt::format("{} of {} deployments {}, and no other keeps them",
@@ -321,7 +321,7 @@ std::string ServingFrontCsv(const PlanResults& results) {
 std::string ServingPlanJson(const PlanResults& results) {
   const ServingPlanJob& job = results.job;
   Json plans = Json::array();
-  for (size_t i = 0; i < results.replayed; ++i) {
+  for (size_t i = 0; i < results.shown; ++i) {
     plans.push_back(PlanJsonOf(results, results.ranked[i]));
   }
   Json shapes_left_out = Json::object();

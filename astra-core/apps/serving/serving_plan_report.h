@@ -32,6 +32,7 @@ struct PlanResults {
   absl::Span<const RankedPlan>
       ranked;  // The replayed first, by their capacity.
   size_t replayed = 0;
+  size_t shown = 0;  // The best of these.
 };
 
 // Returns a deployment in words: "8 x TP 1", "2 x TP 4 for prompts, 1 x TP 8".
@@ -54,7 +55,7 @@ inline constexpr std::string_view kServingPlanFiles[] = {
     "commands.sh", "launch.sh", "launch-prefill.sh", "launch-decode.sh",
     "launch-notes.txt"};
 
-// Returns the files of the folder of a plan that was replayed.
+// Returns the files of the folder of a plan that is shown.
 std::vector<NamedFile> PlanFolderFiles(const PlanResults& results,
                                        const RankedPlan& plan);
 

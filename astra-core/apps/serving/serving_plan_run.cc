@@ -24,6 +24,9 @@ namespace {
 // A search around a rate that is known: to 5 % in at most ten replays.
 constexpr double kPlanPrecision = 0.05;
 constexpr int kPlanRuns = 10;
+// More plans than --top are replayed while the best may be among them: at most
+// so many for each of --top.
+constexpr size_t kReplaysForEach = 4;
 
 ReplayedDeployment DeploymentOf(const ServingPlanJob& job,
                                 const PlanShapes& shapes,
@@ -59,32 +62,55 @@ ReplayedDeployment DeploymentOf(const ServingPlanJob& job,
   return deployment;
 }
 
-absl::StatusOr<std::vector<RankedPlan>> Replay(const ServingPlanJob& job,
-                                               const PlanShapes& shapes,
-                                               const ServingPlans& plans) {
-  std::vector<RankedPlan> ranked;
-  for (const ServingPlan& plan : plans.best) ranked.push_back({plan, {}, {}});
-  const size_t replayed = std::min(job.top, ranked.size());
-  for (size_t i = 0; i < replayed; ++i) {
-    const ServingPlan& plan = ranked[i].plan;
-    const ReplayedDeployment deployment = DeploymentOf(job, shapes, plan);
-    const int64_t count = job.load.CountOf(plan.load.in_flight);
-    ASTRA_ASSIGN_OR_RETURN(
-        ranked[i].same,
-        ReplayAt(deployment, job.load, job.limits, plan.load.rate, count));
-    ASTRA_ASSIGN_OR_RETURN(
-        ranked[i].capacity,
-        CapacityOf(deployment, job.load, job.limits, plan.load.rate, count,
-                   {.share = job.share,
-                    .precision = kPlanPrecision,
-                    .most_runs = kPlanRuns}));
-  }
-  std::stable_sort(
-      ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(replayed),
-      [](const RankedPlan& a, const RankedPlan& b) {
-        return a.capacity->capacity.largest > b.capacity->capacity.largest;
-      });
+absl::StatusOr<RankedPlan> ReplayPlan(const ServingPlanJob& job,
+                                      const PlanShapes& shapes,
+                                      const ServingPlan& plan) {
+  RankedPlan ranked = {plan, {}, {}};
+  const ReplayedDeployment deployment = DeploymentOf(job, shapes, plan);
+  const int64_t count = job.load.CountOf(plan.load.in_flight);
+  ASTRA_ASSIGN_OR_RETURN(ranked.same, ReplayAt(deployment, job.load, job.limits,
+                                               plan.load.rate, count));
+  ASTRA_ASSIGN_OR_RETURN(
+      ranked.capacity,
+      CapacityOf(deployment, job.load, job.limits, plan.load.rate, count,
+                 {.share = job.share,
+                  .precision = kPlanPrecision,
+                  .most_runs = kPlanRuns}));
   return ranked;
+}
+
+struct ReplayedPlans {
+  std::vector<RankedPlan> ranked;  // The replayed first, by their capacity.
+  size_t replayed = 0;
+};
+
+// Replays the first plans of the closed form, and more of them while their rate
+// comes up to the largest capacity, as far as this is known.
+absl::StatusOr<ReplayedPlans> Replay(const ServingPlanJob& job,
+                                     const PlanShapes& shapes,
+                                     const ServingPlans& plans) {
+  ReplayedPlans result;
+  double largest = 0;
+  for (const ServingPlan& plan : plans.best) {
+    const size_t place = result.ranked.size();
+    const bool is_near = plan.load.rate >= (1 - kPlanPrecision) * largest;
+    if (place >= job.top && (!is_near || place >= kReplaysForEach * job.top)) {
+      break;
+    }
+    ASTRA_ASSIGN_OR_RETURN(RankedPlan ranked, ReplayPlan(job, shapes, plan));
+    largest = std::max(largest, ranked.capacity->capacity.largest);
+    result.ranked.push_back(std::move(ranked));
+  }
+  result.replayed = result.ranked.size();
+  std::stable_sort(result.ranked.begin(), result.ranked.end(),
+                   [](const RankedPlan& a, const RankedPlan& b) {
+                     return a.capacity->capacity.largest >
+                            b.capacity->capacity.largest;
+                   });
+  for (size_t i = result.replayed; i < plans.best.size(); ++i) {
+    result.ranked.push_back({plans.best[i], {}, {}});
+  }
+  return result;
 }
 
 // Returns a shape of any sizes that is legal on `gpus`, or nothing.
@@ -103,9 +129,9 @@ std::string LegalShape(ServingPlanJob job, int64_t gpus) {
                      layout.pipeline);
 }
 
-// Writes a folder for each plan that was replayed.
+// Writes a folder for each of the best plans.
 absl::Status WriteFolders(const PlanResults& results) {
-  for (size_t i = 0; i < results.replayed; ++i) {
+  for (size_t i = 0; i < results.shown; ++i) {
     ASTRA_ASSIGN_OR_RETURN(
         const OutputFolder folder,
         OutputFolder::Create(PlanFolder(results.job.output, i)));
@@ -144,21 +170,25 @@ absl::Status RunServingPlan(const CommandLine& flags, const Log& log) {
   ASTRA_ASSIGN_OR_RETURN(const OutputFolder folder,
                          OutputFolder::Create(job.output));
   const ServingPlans plans = PlanServing(shapes->space());
-  ASTRA_ASSIGN_OR_RETURN(const std::vector<RankedPlan> ranked,
+  ASTRA_ASSIGN_OR_RETURN(const ReplayedPlans replays,
                          Replay(job, *shapes, plans));
-  const PlanResults results = {job, *shapes, plans, ranked,
-                               std::min(job.top, ranked.size())};
+  const PlanResults results = {job,
+                               *shapes,
+                               plans,
+                               replays.ranked,
+                               replays.replayed,
+                               std::min(job.top, replays.replayed)};
   ASTRA_RETURN_IF_ERROR(
       WriteServingFiles(folder, job.output,
                         {{"plans.csv", ServingPlansCsv(results)},
                          {"front.csv", ServingFrontCsv(results)},
                          {"plan.json", ServingPlanJson(results)}},
-                        results.replayed));
+                        results.shown));
   ASTRA_RETURN_IF_ERROR(WriteFolders(results));
   Print(DescribeServingPlans(results));
   Print(fmt::format(
       "results    {}: plans.csv front.csv plan.json{}\nfinished   {}: {}\n",
-      job.output, results.replayed > 0 ? " plan-1 ..." : "", job.name,
+      job.output, results.shown > 0 ? " plan-1 ..." : "", job.name,
       ServingPlanResult(results)));
   return FlushStdout();
 }

@@ -24,11 +24,6 @@ absl::StatusOr<std::unique_ptr<ServingPools>> ServingPools::Create(
   return pools;
 }
 
-bool ServingPools::HasRoutes(const KvTransfer& transfer) {
-  path_.TimeOf(transfer);
-  return path_.status().ok();
-}
-
 DecodeSide ServingPools::Side() {
   DecodeSide side{.job = decode_.job, .times = *times_};
   side.transfer = [this](const KvTransfer& transfer) {

@@ -32,9 +32,11 @@ class ServingPools {
 
   const KvLayout& kv() const { return kv_; }
 
-  // Returns whether the GPUs of both replicas reach one another; status() says
-  // why not.
-  bool HasRoutes(const KvTransfer& transfer);
+  // Returns how long a transfer takes with nothing else on the network; 0 where
+  // the GPUs of both replicas do not reach one another, as status() then says.
+  TimePs TimeAlone(const KvTransfer& transfer) {
+    return path_.TimeOf(transfer);
+  }
 
   // Returns what RunServing() needs. The object must outlive the run, after
   // which status() tells of errors of transfers.

@@ -14,6 +14,16 @@ constexpr std::string_view kPoolNames[] = {"prefill", "decode"};
 
 }  // namespace
 
+std::string BlocksText(const BatchingOptions& options) {
+  std::string text =
+      fmt::format("{} blocks of {}", options.num_blocks, options.block_tokens);
+  if (options.sequence_blocks > 0) {
+    text += fmt::format(", {} of them held by each sequence at any length",
+                        options.sequence_blocks);
+  }
+  return text;
+}
+
 std::string LayoutText(const ServingLayout& layout) {
   std::string text = fmt::format("TP {}", layout.tensor);
   if (layout.attention_ranks > 1) {
@@ -27,12 +37,12 @@ std::string LayoutText(const ServingLayout& layout) {
 void AppendDecodePool(const DecodePool& pool, std::string* page) {
   const ServingJob& job = pool.job;
   AppendFormat(page,
-               "decode     {} of {}, at most {} sequences, {} blocks of {}; KV "
+               "decode     {} of {}, at most {} sequences, {}; KV "
                "caches move {}\n",
                job.replicas == 1 ? std::string("a replica")
                                  : fmt::format("{} replicas", job.replicas),
                LayoutText(job.layout), job.options.max_sequences,
-               job.options.num_blocks, job.options.block_tokens,
+               BlocksText(job.options),
                pool.is_layerwise ? "layer by layer" : "whole");
 }
 

@@ -15,6 +15,10 @@ namespace astra {
 // Returns "TP 8, PP 2"; sizes of 1 other than TP are left out.
 std::string LayoutText(const ServingLayout& layout);
 
+// Returns the blocks of a cache: "9629 blocks of 16", and those that a sequence
+// holds whatever its length.
+std::string BlocksText(const BatchingOptions& options);
+
 // Appends the line that describes the replicas which decode.
 void AppendDecodePool(const DecodePool& pool, std::string* page);
 

@@ -173,8 +173,7 @@ std::string DescribeDeployment(const SimaiServingOptions& options) {
                job.scheduler->name);
   AppendFormat(&page, "step       at most {} positions, {} sequences\n",
                job.options.max_batched_tokens, job.options.max_sequences);
-  AppendFormat(&page, "cache      {} blocks of {}", job.options.num_blocks,
-               job.options.block_tokens);
+  AppendFormat(&page, "cache      {}", BlocksText(job.options));
   if (options.room) {
     AppendFormat(&page,
                  ", beside {:.2f} GiB of weights and {:.2f} GiB of workspace "

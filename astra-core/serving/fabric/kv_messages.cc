@@ -1,12 +1,14 @@
 #include "astra-core/serving/fabric/kv_messages.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "topology/topology.h"
 
 namespace astra {
 
-std::optional<TimePs> KvMessages::Start(const KvTransfer& transfer) {
+std::optional<TimePs> KvMessages::Start(const KvTransfer& transfer,
+                                        TimePs least) {
   const double whole = transfer.share * kv_.BytesOf(transfer.tokens);
   messages_.clear();
   for (const KvFlow& flow : kv_.flows) {
@@ -17,9 +19,12 @@ std::optional<TimePs> KvMessages::Start(const KvTransfer& transfer) {
          .target = Topology::NodeOf(to_.GpuOf(transfer.target, flow.target)),
          .bytes = bytes});
   }
-  fabric_.Send(FabricChannel::kCaches, messages_, [this, id = transfer.id] {
-    fabric_.process().EndTransfer(fabric_.network().now(), id);
-  });
+  const TimePs earliest = fabric_.network().now() + least;
+  fabric_.Send(FabricChannel::kCaches, messages_,
+               [this, earliest, id = transfer.id] {
+                 const TimePs end = std::max(earliest, fabric_.network().now());
+                 fabric_.process().EndTransfer(end, id);
+               });
   return std::nullopt;
 }
 

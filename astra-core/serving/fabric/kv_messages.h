@@ -4,7 +4,8 @@
 //   options.transfer = [&](const KvTransfer& t) { return caches.Start(t); };
 //
 // Model. A transfer is one message for each flow of KvLayout, all of which are
-// sent when it begins; it ends when the last arrives.
+// sent when it begins; it ends when the last arrives, but takes no less than
+// `least`: some networks share only the ports of senders.
 
 #ifndef ASTRA_CORE_SERVING_FABRIC_KV_MESSAGES_H_
 #define ASTRA_CORE_SERVING_FABRIC_KV_MESSAGES_H_
@@ -30,7 +31,8 @@ class KvMessages {
 
   // Starts a transfer at the present instant of the network; see
   // StartKvTransfer.
-  std::optional<TimePs> Start(const KvTransfer& transfer);
+  std::optional<TimePs> Start(const KvTransfer& transfer,
+                              TimePs least = TimePs(0));
 
   int64_t bytes_sent() const { return bytes_sent_; }
 

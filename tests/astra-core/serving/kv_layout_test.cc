@@ -28,8 +28,8 @@ std::vector<KvFlow> FlowsOf(const ServingLayout& from,
 // 2 x 4 layers x 2 heads x 8 x 2 bytes.
 TEST(KvLayoutTest, BytesOfGroupedHeads) {
   const KvLayout kv = ValueOrDie(KvLayoutOf(SmallLlama(), {}, {}));
-  EXPECT_EQ(kv.bytes_per_token, 256);
-  EXPECT_EQ(kv.fixed_bytes, 0);
+  EXPECT_EQ(kv.BytesOf(1), 256);
+  EXPECT_EQ(kv.BytesOf(100), 25600);
   EXPECT_EQ(kv.layers, 4);
   EXPECT_THAT(kv.flows, ElementsAre(KvFlow{0, 0, 1}));
 }
@@ -62,9 +62,45 @@ TEST(KvLayoutTest, StagesSendTheirLayers) {
 TEST(KvLayoutTest, LatentCachesAreNotDivided) {
   const KvLayout kv =
       ValueOrDie(KvLayoutOf(SmallDeepSeek(), {.tensor = 2}, {.tensor = 4}));
-  EXPECT_EQ(kv.bytes_per_token, 120);
+  EXPECT_EQ(kv.BytesOf(10), 1200);
   EXPECT_THAT(kv.flows, ElementsAre(KvFlow{0, 0, 1}, KvFlow{1, 1, 1},
                                     KvFlow{0, 2, 1}, KvFlow{1, 3, 1}));
+}
+
+TEST(KvLayoutTest, Fp8CachesAreHalfAsLargeAndLieTheSame) {
+  const KvLayout kv =
+      ValueOrDie(KvLayoutOf(SmallLlama(), {.tensor = 2, .fp8_cache = true},
+                            {.tensor = 2, .fp8_cache = true}));
+  EXPECT_EQ(kv.BytesOf(1), 128);
+  EXPECT_THAT(kv.flows, ElementsAre(KvFlow{0, 0, 0.5}, KvFlow{1, 1, 0.5}));
+}
+
+// Blocks 0 and 2 of 4 keep the last 5 positions, of 64 bytes each.
+TEST(KvLayoutTest, WindowsKeepTheirLastPositions) {
+  ModelSpec model = SmallLlama();
+  model.attention = FullAttention{
+      .heads = 8, .kv_heads = 2, .head_dim = 8, .window = 5, .window_every = 2};
+  const KvLayout kv = ValueOrDie(KvLayoutOf(model, {}, {}));
+  EXPECT_EQ(kv.BytesOf(3), 3 * 256);
+  EXPECT_EQ(kv.BytesOf(5), 5 * 256);
+  EXPECT_EQ(kv.BytesOf(100), 100 * 128 + 5 * 128);
+}
+
+// Blocks 0 and 2 of 4 keep keys of 2 bytes, or of 1 in FP8; the others a state
+// of 2 heads of 4 x 4 in FP32.
+TEST(KvLayoutTest, StatesKeepTheirSizeBesideAnFp8Cache) {
+  ModelSpec model = SmallLlama();
+  model.other_attention = LinearAttention{.key_heads = 2,
+                                          .value_heads = 2,
+                                          .key_head_dim = 4,
+                                          .value_head_dim = 4,
+                                          .conv_kernel = 4,
+                                          .full_attention_every = 2};
+  EXPECT_EQ(ValueOrDie(KvLayoutOf(model, {}, {})).BytesOf(10),
+            10 * 128 + 2 * 128);
+  const ServingLayout fp8 = {.fp8_cache = true};
+  EXPECT_EQ(ValueOrDie(KvLayoutOf(model, fp8, fp8)).BytesOf(10),
+            10 * 64 + 2 * 128);
 }
 
 // Two replicas of two stages, on each two ranks of attention with TP 2.

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "tests/testing/matchers.h"
 #include "workload/serving/metrics.h"
 #include "workload/serving/schedulers/registry.h"
@@ -22,6 +24,7 @@ constexpr double kPsPerMs = 1e9;
 // 5 ms, 0.05 ms for each position and 0.02 ms for each sequence that decodes.
 class AffineCost : public StepCost {
  public:
+  explicit AffineCost(int64_t stages = 1) : stages_(stages) {}
   TimePs TimeOf(const StepWork& work) override {
     int64_t prompts = 0;
     for (const PromptChunk& chunk : work.chunks) prompts += chunk.tokens;
@@ -29,6 +32,14 @@ class AffineCost : public StepCost {
                       0.07 * static_cast<double>(work.decodes);
     return TimePs(std::llround(ms * kPsPerMs));
   }
+  void AddStages(absl::Span<const StepWork> ranks,
+                 std::vector<StageTime>* stages) override {
+    const TimePs time(TimeOf(ranks.front()).count() / stages_);
+    stages->insert(stages->end(), static_cast<size_t>(stages_), {time});
+  }
+
+ private:
+  int64_t stages_;
 };
 
 BatchingOptions OptionsOf(std::string_view scheduler) {
@@ -49,7 +60,8 @@ struct Replayed {
 
 Replayed Replay(StepCost& cost, std::string_view scheduler,
                 const BatchingOptions& options, const SteadyRequests& requests,
-                double rate, int64_t in_flight, int64_t count) {
+                double rate, int64_t in_flight, int64_t count,
+                int64_t steps_under_way = 1) {
   SyntheticOptions synthetic;
   synthetic.lengths.prompt_tokens = requests.prompt_tokens;
   synthetic.lengths.output_tokens = requests.output_tokens;
@@ -60,7 +72,8 @@ Replayed Replay(StepCost& cost, std::string_view scheduler,
   if (rate > 0) synthetic.per_second = rate;
   SyntheticRequests source = ValueOrDie(SyntheticRequests::Create(synthetic));
   ServingOptions serving;
-  serving.pool = {.scheduler = ValueOrDie(FindScheduler(scheduler)),
+  serving.pool = {.steps_under_way = steps_under_way,
+                  .scheduler = ValueOrDie(FindScheduler(scheduler)),
                   .options = options,
                   .cost = &cost};
   serving.in_flight = in_flight;
@@ -144,7 +157,7 @@ TEST(SteadyStateTest, TheCacheAndTheSchedulerLimitWhatIsInFlight) {
 }
 
 TEST(SteadyStateTest, StepsUnderWayShareRequestsAndCache) {
-  AffineCost cost;
+  FlatCost cost;
   const SteadyRequests requests = {.prompt_tokens = 100, .output_tokens = 100};
   SteadyReplica replica = {
       .cost = &cost, .options = OptionsOf("vllm"), .scheduler = "vllm"};
@@ -153,6 +166,26 @@ TEST(SteadyStateTest, StepsUnderWayShareRequestsAndCache) {
   const SteadyLoad four = *SteadyState(replica, requests).AtBatch(20);
   EXPECT_NEAR(four.rate, 4 * one.rate, 1e-9);
   EXPECT_NEAR(four.tpot, one.tpot, 1e-12);
+}
+
+// Each of four steps has two sequences, and a prompt of one token comes to it
+// once in 99 rounds at random: in a share 1 - exp(-1 / 99) of them. Then it
+// takes 0.05 ms more for each, and all four take as long.
+TEST(SteadyStateTest, ARoundLastsAsLongAsTheLongestOfItsSteps) {
+  AffineCost cost;
+  const SteadyReplica replica = {.cost = &cost,
+                                 .options = OptionsOf("vllm"),
+                                 .scheduler = "vllm",
+                                 .steps_under_way = 4};
+  const SteadyLoad load =
+      *SteadyState(replica, {.prompt_tokens = 1, .output_tokens = 100})
+           .AtBatch(8);
+  const double share = 1 - std::exp(-1.0 / 99);
+  const double prompts = 1.0 / 99 / share;
+  const double round =
+      0.00514 + 0.00005 * prompts * (1 - std::pow(1 - share, 4));
+  EXPECT_NEAR(load.tpot, round, 1e-8);
+  EXPECT_NEAR(load.rate, 4 / (99 * round), 1e-4);
 }
 
 constexpr SteadyRequests kLengths[] = {
@@ -177,13 +210,15 @@ struct Errors {
 // Calls add(steady, scheduler, options, requests) for all schedulers and
 // lengths.
 template <class Add>
-void ForEachCase(StepCost& cost, Add add) {
+void ForEachCase(StepCost& cost, Add add, int64_t steps_under_way = 1) {
   for (const std::string_view scheduler : {"vllm", "sglang", "trtllm"}) {
     const BatchingOptions options = OptionsOf(scheduler);
     for (const SteadyRequests requests : kLengths) {
-      add(SteadyState(
-              {.cost = &cost, .options = options, .scheduler = scheduler},
-              requests),
+      add(SteadyState({.cost = &cost,
+                       .options = options,
+                       .scheduler = scheduler,
+                       .steps_under_way = steps_under_way},
+                      requests),
           scheduler, options, requests);
     }
   }
@@ -205,6 +240,33 @@ TEST(SteadyStateTest, IsNearTheReplayOfAnOpenLoad) {
   });
   EXPECT_LT(errors.tpot, 0.05);
   EXPECT_LT(errors.ttft, 0.12);
+}
+
+// Of prompts of one step, of which at most one comes in three rounds.
+TEST(SteadyStateTest, IsNearTheReplayOfPipelines) {
+  Errors errors;
+  for (const int64_t ways : {2, 4, 8}) {
+    AffineCost cost(ways);
+    const auto add = [&](const SteadyState& steady, std::string_view scheduler,
+                         const BatchingOptions& options,
+                         const SteadyRequests& requests) {
+      if (requests.prompt_tokens >= options.max_batched_tokens) return;
+      for (const double batch : {1.2, 3.0, 8.0, 16.0}) {
+        const double rounds = static_cast<double>(requests.output_tokens - 1);
+        const double in_round =
+            static_cast<double>(ways) * (batch - 1) / rounds;
+        const std::optional<SteadyLoad> load =
+            steady.AtBatch(static_cast<double>(ways) * batch);
+        const double room = static_cast<double>(steady.most_in_flight()) / 2;
+        if (in_round > 1.0 / 3 || !load || load->in_flight > room) continue;
+        errors.Add(*load, Replay(cost, scheduler, options, requests, load->rate,
+                                 0, 2000, ways));
+      }
+    };
+    ForEachCase(cost, add, ways);
+  }
+  EXPECT_LT(errors.tpot, 0.1);
+  EXPECT_LT(errors.ttft, 0.23);
 }
 
 TEST(SteadyStateTest, IsNearTheReplayOfAClosedLoop) {

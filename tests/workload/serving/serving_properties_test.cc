@@ -47,7 +47,7 @@ struct RandomSetup {
     options.pool.host_block_time = TimePs(From(0, 100'000));
     options.seed = seed;
     const int64_t most =
-        std::min<int64_t>(scheduler.max_tokens(batching), 1024);
+        std::min<int64_t>(MaxPromptTokens(scheduler, batching), 1024);
     synthetic.turns = From(1, 3);
     const int64_t longest = most / (2 * synthetic.turns);
     synthetic.lengths = {.distribution = LengthDistribution::kGamma,

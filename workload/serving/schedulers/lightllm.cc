@@ -9,6 +9,11 @@
 //
 // which must stay below the memory. Outputs are as long as the request says.
 //
+// The peak ignores blocks of several tokens, and it takes all sequences to grow
+// alike, which those with drafts or on pipeline stages do not. Where it is too
+// low a sequence is preempted. With its output it may be longer than a step, so
+// that it may start again in parts; prompts of new ones may not.
+//
 // Sources: LightLLM (ModelTC/lightllm), lightllm/server/router/req_queue.py;
 // Vidur (microsoft/vidur),
 // vidur/scheduler/replica_scheduler/lightllm_replica_scheduler.py.
@@ -25,12 +30,13 @@ namespace astra {
 namespace {
 
 // Remaining output and positions of a sequence, the next token counted as one
-// that it has.
+// that it has, and so are the blocks that it holds whatever its length.
 using Growth = std::pair<int64_t, int64_t>;
 
-Growth GrowthOf(const Sequence& sequence) {
-  return {std::max<int64_t>(0, sequence.target - sequence.generated - 1),
-          sequence.known() + 1};
+Growth GrowthOf(const Sequence& sequence, const BatchingOptions& options) {
+  return {
+      std::max<int64_t>(0, sequence.target - sequence.generated - 1),
+      sequence.known() + 1 + options.sequence_blocks * options.block_tokens};
 }
 
 int64_t PeakTokens(std::vector<Growth> sequences) {
@@ -49,20 +55,21 @@ void AdmitPrompts(Replica* replica, Batch* batch) {
   const BatchingOptions& options = replica->options();
   std::vector<Growth> growths;
   for (const Sequence* sequence : replica->running()) {
-    growths.push_back(GrowthOf(*sequence));
+    growths.push_back(GrowthOf(*sequence, options));
   }
-  int64_t room = TokensOfAllBlocks(options) -
-                 (replica->leaving_blocks() + replica->loaded_blocks()) *
-                     options.block_tokens;
+  int64_t room = (options.num_blocks - replica->leaving_blocks() -
+                  replica->loaded_blocks()) *
+                 options.block_tokens;
   int64_t budget = options.max_batched_tokens;
   const size_t max_running = static_cast<size_t>(options.max_sequences);
   while (!replica->waiting().empty() &&
          replica->running().size() < max_running) {
     const Sequence& next = *replica->waiting().front();
-    growths.push_back(GrowthOf(next));
+    growths.push_back(GrowthOf(next, options));
     room += next.kv.blocks() * options.block_tokens;
     if (PeakTokens(growths) >= room) return;
-    const int64_t tokens = replica->Admit({.max_tokens = budget}, batch);
+    const int64_t tokens = replica->Admit(
+        {.max_tokens = budget, .may_split = next.generated > 0}, batch);
     if (tokens == 0) return;
     budget -= tokens;
   }
@@ -81,14 +88,18 @@ void Form(Replica* replica, Batch* batch) {
     Sequence* const sequence = replica->running()[i];
     if (sequence->under_way > 0) continue;
     if (!replica->ContinueOrPreempt(sequence, sequence->todo(), false, batch)) {
-      return;  // Only with blocks of several tokens, which the peak ignores.
+      return;  // Only where the peak is not exact; see above.
     }
   }
 }
 
 // The peak of one sequence, its positions and one token, is below the memory.
 int64_t MaxTokens(const BatchingOptions& options) {
-  return std::min(TokensOfAllBlocks(options) - 1, options.max_batched_tokens);
+  return TokensOfAllBlocks(options) - 1;
+}
+
+int64_t MaxPrompt(const BatchingOptions& options) {
+  return options.max_batched_tokens;
 }
 
 constexpr std::string_view kOptions[] = {"max_batched_tokens",
@@ -102,6 +113,7 @@ const SchedulerKind& LightllmScheduler() {
       .meaning = "LightLLM: new prompts now and then, by the peak of memory",
       .form = Form,
       .max_tokens = MaxTokens,
+      .max_prompt_tokens = MaxPrompt,
       .defaults = {.block_tokens = 1,
                    .max_batched_tokens = 4096,
                    .max_sequences = 128,

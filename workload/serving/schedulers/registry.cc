@@ -27,6 +27,7 @@ constexpr IntegerOption kIntegers[] = {
     {"max_sequences", &BatchingOptions::max_sequences, 1},
     {"chunk_tokens", &BatchingOptions::chunk_tokens, 1},
     {"host_blocks", &BatchingOptions::host_blocks, 0},
+    {"sequence_blocks", &BatchingOptions::sequence_blocks, 0},
     {"draft_tokens", &BatchingOptions::draft_tokens, 0},
     {"long_prefill_tokens", &BatchingOptions::long_prefill_tokens, 0},
     {"prefill_interval", &BatchingOptions::prefill_interval, 1},
@@ -65,8 +66,9 @@ constexpr SwitchOption kSwitches[] = {
 
 // Options of every scheduler.
 constexpr std::string_view kCommonOptions[] = {
-    "num_blocks",    "block_tokens", "prefix_caching", "watermark",
-    "max_sequences", "host_blocks",  "draft_tokens",   "acceptance_rate"};
+    "num_blocks",   "block_tokens",    "prefix_caching",
+    "watermark",    "max_sequences",   "host_blocks",
+    "draft_tokens", "acceptance_rate", "sequence_blocks"};
 
 absl::Status RangeError(const IntegerOption& option, double value) {
   return FieldError(option.name,
@@ -121,6 +123,14 @@ absl::Status Set(const SwitchOption& option, double value,
 }
 
 }  // namespace
+
+int64_t MaxPromptTokens(const SchedulerKind& scheduler,
+                        const BatchingOptions& options) {
+  const int64_t most = scheduler.max_tokens(options);
+  return scheduler.max_prompt_tokens == nullptr
+             ? most
+             : std::min(most, scheduler.max_prompt_tokens(options));
+}
 
 absl::Status SetBatchingOption(std::string_view name, double value,
                                BatchingOptions* options) {
@@ -182,7 +192,8 @@ absl::Status CheckBatchingOptions(const BatchingOptions& options) {
 }
 
 int64_t TokensOfAllBlocks(const BatchingOptions& options) {
-  return options.num_blocks * options.block_tokens;
+  return std::max<int64_t>(0, options.num_blocks - options.sequence_blocks) *
+         options.block_tokens;
 }
 
 }  // namespace astra

@@ -34,9 +34,18 @@ struct SchedulerKind {
   // it runs on an empty replica.
   int64_t (*max_tokens)(const BatchingOptions& options);
 
+  // Returns the most positions of a prompt that fit into one step; null: as
+  // many as max_tokens. Of a scheduler that computes a preempted sequence whole
+  // in one step, max_tokens has the limit of a step instead.
+  int64_t (*max_prompt_tokens)(const BatchingOptions& options) = nullptr;
+
   // Returns the blocks that running sequences do not hold yet but never have to
   // wait for; null: they wait, or hold all of them.
   int64_t (*promised_blocks)(const Replica& replica) = nullptr;
+
+  // Whether layers with a sliding window give back the blocks of positions that
+  // have left it; otherwise they keep all, as other layers do.
+  bool frees_windows = false;
 
   BatchingOptions defaults;  // num_blocks is 0: it has no default.
 
@@ -66,6 +75,10 @@ inline constexpr const SchedulerKind& (*kSchedulers[])() = {
     &TrtllmScheduler,
 };
 
+// Returns the most positions of a prompt that a replica can compute.
+int64_t MaxPromptTokens(const SchedulerKind& scheduler,
+                        const BatchingOptions& options);
+
 // Returns the scheduler of that name.
 //
 // Errors: InvalidArgument for an unknown name, with the nearest one.
@@ -88,8 +101,8 @@ absl::Status SetBatchingOption(std::string_view name, double value,
 std::vector<std::string_view> UnusedOptions(const SchedulerKind& scheduler,
                                             const BatchingOptions& options);
 
-// Returns the positions that all blocks hold; a `max_tokens` of several
-// schedulers.
+// Returns the positions of one sequence that has all blocks; a `max_tokens` of
+// several schedulers.
 int64_t TokensOfAllBlocks(const BatchingOptions& options);
 
 }  // namespace astra

@@ -11,6 +11,7 @@
 
 #include "astra-core/base/check.h"
 #include "workload/serving/replica.h"
+#include "workload/serving/schedulers/registry.h"
 
 namespace astra {
 
@@ -26,8 +27,7 @@ inline void ContinueAll(Replica* replica, Batch* batch) {
 }
 
 inline int64_t MaxReservedTokens(const BatchingOptions& options) {
-  return std::min(options.num_blocks * options.block_tokens,
-                  options.max_sequence_tokens);
+  return std::min(TokensOfAllBlocks(options), options.max_sequence_tokens);
 }
 
 // Starts waiting sequences while they find room.

@@ -79,14 +79,18 @@ void AddPrompts(Replica* replica, Batch* batch) {
     const int64_t todo = next.known() - replica->CachedOfNext();
     const int64_t expected =
         std::min(ExpectedTokens(next), options.max_expected_tokens);
-    if (static_cast<double>(todo + expected) >= room) return;
+    const int64_t held = next.kv.blocks() > 0
+                             ? 0
+                             : options.sequence_blocks * options.block_tokens;
+    const int64_t needed = todo + expected + held;
+    if (static_cast<double>(needed) >= room) return;
     if (todo >= input && !batch->empty()) return;
     const int64_t tokens =
         replica->Admit({.max_tokens = chunk, .may_split = true}, batch);
     if (tokens == 0 || tokens < todo) return;
     chunk -= tokens;
     input -= tokens;
-    room -= static_cast<double>(todo + expected);
+    room -= static_cast<double>(needed);
   }
 }
 
@@ -176,6 +180,7 @@ const SchedulerKind& SglangScheduler() {
       .meaning = "SGLang: new prompts first, prefix cache, retraction",
       .form = Form,
       .max_tokens = MaxTokens,
+      .frees_windows = true,
       .defaults = {.block_tokens = 1,
                    .prefix_caching = true,
                    .max_sequences = 256,

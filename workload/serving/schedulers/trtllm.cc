@@ -73,10 +73,10 @@ void Form(Replica* replica, Batch* batch) {
   }
 }
 
-int64_t MaxTokens(const BatchingOptions& options) {
-  const int64_t room = TokensOfAllBlocks(options);
-  return options.chunked_prefill ? room
-                                 : std::min(room, options.max_batched_tokens);
+// Nothing is preempted, so that only a prompt has to fit into a step.
+int64_t MaxPrompt(const BatchingOptions& options) {
+  return options.chunked_prefill ? TokensOfAllBlocks(options)
+                                 : options.max_batched_tokens;
 }
 
 constexpr std::string_view kOptions[] = {"max_batched_tokens",
@@ -89,8 +89,10 @@ const SchedulerKind& TrtllmScheduler() {
       .name = "trtllm",
       .meaning = "TensorRT-LLM: admits what fits with its whole output",
       .form = Form,
-      .max_tokens = MaxTokens,
+      .max_tokens = TokensOfAllBlocks,
+      .max_prompt_tokens = MaxPrompt,
       .promised_blocks = MissingBlocks,
+      .frees_windows = true,
       .defaults = {.block_tokens = 32,
                    .prefix_caching = true,
                    .max_batched_tokens = 8192,

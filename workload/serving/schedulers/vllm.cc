@@ -102,6 +102,7 @@ const SchedulerKind& VllmScheduler() {
       .meaning = "vLLM V1: running sequences, then chunks of new prompts",
       .form = Form,
       .max_tokens = MaxTokens,
+      .frees_windows = true,
       .defaults = {.prefix_caching = true,
                    .max_batched_tokens = 8192,
                    .max_sequences = 256},

@@ -103,7 +103,7 @@ TEST(ServingPoolsTest, ReplicasLieOnFewServers) {
   EXPECT_EQ(cluster->pools()[1].first_gpu, 8);
   EXPECT_EQ(cluster->topology().num_gpus(), 16u);
   // 128 KiB a token; each of 2 NICs of the sender has half of it.
-  EXPECT_EQ(pools->kv().bytes_per_token, 131072);
+  EXPECT_EQ(pools->kv().BytesOf(1), 131072);
 }
 
 // A server behind the pools stores weights, and a job can have none of them.

@@ -62,7 +62,8 @@ struct FabricResult {
 };
 
 FabricResult ServeOn(const Cluster& cluster, std::string_view backend,
-                     const NetworkOptions& network, int64_t requests) {
+                     const NetworkOptions& network, int64_t requests,
+                     TimePs least = TimePs(0)) {
   const KvLayout kv =
       ValueOrDie(KvLayoutOf(SmallLlama(), {.tensor = 2}, {.tensor = 2}));
   Routes routes(cluster.topology);
@@ -78,7 +79,7 @@ FabricResult ServeOn(const Cluster& cluster, std::string_view backend,
   pool.options.max_batched_tokens = 1 << 20;
   ServingOptions options = {.pool = pool, .decode = pool};
   options.transfer = [&](const KvTransfer& transfer) {
-    return caches.Start(transfer);
+    return caches.Start(transfer, least);
   };
   std::vector<Asked> asked(static_cast<size_t>(requests));
   for (Asked& each : asked) each = {0, kPrompt, 8};
@@ -122,6 +123,18 @@ TEST(ServingFabricTest, IdleFabricTakesTheClosedForm) {
   const FabricResult analytical =
       ServeOn(cluster, "analytical", WithoutHeaders(), 1);
   EXPECT_EQ(TransferOf(analytical, 0), closed);
+}
+
+TEST(ServingFabricTest, ATransferTakesNoLessThanItMust) {
+  const Cluster cluster = Dumbbell("800Gbps");
+  for (const auto& [least, taken] :
+       {std::pair(TimePs(11'985'759), TimePs(11'985'760)),
+        std::pair(Microseconds(20), Microseconds(20))}) {
+    const FabricResult result =
+        ServeOn(cluster, "analytical", WithoutHeaders(), 1, least);
+    ASSERT_TRUE(result.run.status.ok());
+    EXPECT_EQ(TransferOf(result, 0), taken);
+  }
 }
 
 TEST(ServingFabricTest, FlowAndPacketAgree) {

@@ -120,8 +120,10 @@ TEST_P(SchedulerContractTest, ReservingSchedulersNeverPreempt) {
 TEST_P(SchedulerContractTest, ServesTheLongestRequestItAllows) {
   WrittenCost cost;
   const int64_t limit = Kind().max_tokens(Options());
-  for (const int64_t output : {int64_t{1}, int64_t{40}, limit - 1}) {
-    ListedRequests source(RequestsOf({{0, limit - output, output}}));
+  const int64_t most_prompt = MaxPromptTokens(Kind(), Options());
+  for (const int64_t most : {limit - 1, limit - 40, int64_t{1}}) {
+    const int64_t prompt = std::min(most, most_prompt);
+    ListedRequests source(RequestsOf({{0, prompt, limit - prompt}}));
     const WrittenRun run = RunOf(
         {.pool = {.scheduler = &Kind(), .options = Options(), .cost = &cost}},
         &source);
@@ -201,18 +203,22 @@ BatchingOptions AnyOptions(Case* draw) {
   options.host_blocks = draw->From(0, 1) * draw->From(1, 100);
   options.draft_tokens = draw->From(0, 3);
   options.acceptance_rate = static_cast<double>(draw->From(0, 10)) / 10;
+  options.sequence_blocks = draw->From(0, 1) * draw->From(0, 8);
   return options;
 }
 
-// Requests that a sequence of `limit` tokens allows, with prefixes of a few
-// hashes of 16 tokens, some of which reach into the output.
-std::vector<Asked> AnyRequests(int64_t limit, Case* draw) {
+// Requests of at most `limit` tokens, `most_prompt` of them in the prompt, with
+// prefixes of a few hashes of 16 tokens, some of which reach into the output.
+std::vector<Asked> AnyRequests(int64_t limit, int64_t most_prompt, Case* draw) {
   std::vector<Asked> asked;
   int64_t arrival = 0;
   for (int64_t i = draw->From(1, 40); i > 0; --i) {
     arrival += draw->From(0, 30);
     Asked request = {arrival, draw->From(1, 80), draw->From(1, 30), {}, 16};
-    if (request.prompt + request.output > limit) continue;
+    if (request.prompt > most_prompt ||
+        request.prompt + request.output > limit) {
+      continue;
+    }
     uint64_t hash = 0;
     for (int64_t k = draw->From(0, 5); k > 0; --k) {
       hash = HashOf(hash, draw->From(0, 1));
@@ -236,6 +242,7 @@ TEST_P(SchedulerContractTest, AnyOptionsServeAllThatFits) {
                     .router = &Routers()[seed % Routers().size()],
                     .cost = &cost};
     int64_t limit = Kind().max_tokens(options.pool.options);
+    const int64_t most_prompt = MaxPromptTokens(Kind(), options.pool.options);
     if (draw.From(0, 1) > 0) {
       options.decode = options.pool;
       options.decode->options = AnyOptions(&draw);
@@ -245,7 +252,7 @@ TEST_P(SchedulerContractTest, AnyOptionsServeAllThatFits) {
       options.transfer_layers = draw.From(1, 3);
     }
     options.in_flight = draw.From(0, 1) * draw.From(1, 20);
-    const std::vector<Asked> asked = AnyRequests(limit, &draw);
+    const std::vector<Asked> asked = AnyRequests(limit, most_prompt, &draw);
     const WrittenRun run = RunOf(options, asked);
     ASSERT_TRUE(run.status.ok()) << seed << ": " << run.status;
     ASSERT_EQ(run.requests.size(), asked.size()) << seed;

@@ -37,5 +37,25 @@ TEST(LightllmSchedulerTest, AdmitsByThePeakOfMemory) {
                           "d1@6 =1"));
 }
 
+// Three blocks of 8. The peak of two sequences of 4 + 7 tokens, 2 * 6 + 10, is
+// below 24, but each needs a second block for its ninth position, and the last
+// one gives way. It then knows 9 positions, one more than a step has.
+TEST(LightllmSchedulerTest, PreemptedSequencesStartAgainInParts) {
+  BatchingOptions options = Small();
+  options.num_blocks = 3;
+  options.block_tokens = 8;
+  options.max_batched_tokens = 8;
+  EXPECT_THAT(
+      StepsOf(LightllmScheduler(), options, {{0, 4, 7}, {0, 4, 7}}),
+      ElementsAre("p4@0 p4@0 =2", "d2@8 =2", "d2@10 =2", "d2@12 =2", "d2@14 =2",
+                  "d1@8 =1", "d1@9 =1", "p8@0 =0", "d1@8 =1", "d1@9 =1"));
+  options.max_batched_tokens = 3;
+  EXPECT_THAT(
+      StepsOf(LightllmScheduler(), options, {{0, 4, 1}}),
+      ElementsAre("request 0 has 4 prompt and 1 output tokens: a replica of "
+                  "scheduler lightllm with steps of at most 3 tokens "
+                  "(max_batched_tokens) serves prompts of at most 3"));
+}
+
 }  // namespace
 }  // namespace astra::testing

@@ -37,5 +37,35 @@ TEST(TrtllmSchedulerTest, SplitsPromptsOnlyWithChunkedPrefill) {
               ElementsAre("p6@0 p4@0 =1", "p4@4 d1@6 =2"));
 }
 
+// Steps of 10 bound the prompt, and six blocks of 4 the whole: 10 + 14 tokens
+// run, one more of either does not.
+TEST(TrtllmSchedulerTest, StepsBoundThePromptAndBlocksTheWhole) {
+  EXPECT_EQ(StepsOf(TrtllmScheduler(), Small(), {{0, 10, 14}}).size(), 14u);
+  EXPECT_THAT(
+      StepsOf(TrtllmScheduler(), Small(), {{0, 10, 15}}),
+      ElementsAre("request 0 has 10 prompt and 15 output tokens: a replica of "
+                  "scheduler trtllm with 6 blocks of 4 tokens serves at most "
+                  "24 in all"));
+  EXPECT_THAT(
+      StepsOf(TrtllmScheduler(), Small(), {{0, 11, 1}}),
+      ElementsAre("request 0 has 11 prompt and 1 output tokens: a replica of "
+                  "scheduler trtllm with steps of at most 10 tokens "
+                  "(max_batched_tokens) serves prompts of at most 10"));
+}
+
+// Steps of 2 do not bound what a pool that only decodes is sent.
+TEST(TrtllmSchedulerTest, StepsBoundPromptsOnlyWhereTheyAreComputed) {
+  WrittenCost cost;
+  ServingOptions options = {.pool = {.scheduler = &TrtllmScheduler(),
+                                     .options = Small(),
+                                     .cost = &cost}};
+  options.decode = options.pool;
+  options.decode->options.max_batched_tokens = 2;
+  options.transfer = [](const KvTransfer&) { return TimePs(0); };
+  const WrittenRun run = RunOf(options, {{0, 8, 3}});
+  EXPECT_TRUE(run.status.ok()) << run.status;
+  EXPECT_THAT(cost.steps, ElementsAre("p8@0 =1", "d1@8 =1", "d1@9 =1"));
+}
+
 }  // namespace
 }  // namespace astra::testing

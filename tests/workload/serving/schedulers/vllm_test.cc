@@ -73,6 +73,25 @@ TEST(VllmSchedulerTest, PreemptsTheLastArrivalWhichStartsAgain) {
   EXPECT_EQ(run.steps[1].preemptions, 1);
 }
 
+// Seven blocks: a prompt of 8 takes two and each sequence two more, so that the
+// second waits for the first, and a third block for its output still fits.
+TEST(VllmSchedulerTest, SequencesHoldBlocksWhateverTheirLength) {
+  BatchingOptions options = Small();
+  options.num_blocks = 7;
+  options.max_batched_tokens = 100;
+  const std::vector<Asked> asked = {{0, 8, 2}, {0, 8, 2}};
+  EXPECT_THAT(StepsOf(VllmScheduler(), options, asked),
+              ElementsAre("p8@0 p8@0 =2", "d2@16 =2"));
+  options.sequence_blocks = 2;
+  EXPECT_THAT(StepsOf(VllmScheduler(), options, asked),
+              ElementsAre("p8@0 =1", "d1@8 =1", "p8@0 =1", "d1@8 =1"));
+  EXPECT_THAT(StepsOf(VllmScheduler(), options, {{0, 20, 1}}),
+              ElementsAre("request 0 has 20 prompt and 1 output tokens: a "
+                          "replica of scheduler vllm with 7 blocks of 4 "
+                          "tokens, 2 of them for windows and states, serves "
+                          "at most 20 in all"));
+}
+
 // Five blocks: the first chunk of the second prompt fits, the whole does not.
 TEST(VllmSchedulerTest, RoomForTheFirstChunkIsNotEnough) {
   BatchingOptions options = Small();
