@@ -18,6 +18,7 @@ namespace {
 
 absl::StatusOr<CustomCollective> ReadOne(const AlgorithmOption& option,
                                          const std::optional<NcclSystem>& nccl,
+                                         const Topology& topology,
                                          Warnings* warnings) {
   ASTRA_ASSIGN_OR_RETURN(CustomSchedule schedule,
                          ReadAlgorithm(option.file, warnings));
@@ -28,11 +29,12 @@ absl::StatusOr<CustomCollective> ReadOne(const AlgorithmOption& option,
                           .one_server = {},
                           .several_servers = {}};
   if (!nccl) return custom;
+  const ThreadBlocks blocks = ThreadBlocksOf(
+      custom.schedule.MostConnections(), nccl->system.architecture, topology);
   const auto costs = [&](bool is_one_server) {
     return CostsOfSimple(nccl->system, is_one_server,
                          custom.schedule.collective().kind,
-                         custom.schedule.name(), nccl->options.launch,
-                         custom.schedule.MostConnections());
+                         custom.schedule.name(), nccl->options.launch, blocks);
   };
   custom.one_server = costs(true);
   custom.several_servers = costs(false);
@@ -122,12 +124,13 @@ absl::Status CheckUsed(const RunOptions& options,
 
 absl::StatusOr<OwnAlgorithms> ReadOwnAlgorithms(
     const RunOptions& options, const std::optional<NcclSystem>& nccl,
-    const CollectiveSizes& used, const ParallelPlan& plan, Warnings* warnings) {
+    const CollectiveSizes& used, const ParallelPlan& plan,
+    const Topology& topology, Warnings* warnings) {
   if (options.algorithms.empty()) return OwnAlgorithms();
   std::vector<CustomCollective> customs;
   for (const AlgorithmOption& option : options.algorithms) {
     ASTRA_ASSIGN_OR_RETURN(CustomCollective custom,
-                           ReadOne(option, nccl, warnings));
+                           ReadOne(option, nccl, topology, warnings));
     customs.push_back(std::move(custom));
   }
   ASTRA_RETURN_IF_ERROR(CheckUsed(options, customs, used, plan));

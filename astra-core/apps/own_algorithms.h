@@ -15,6 +15,7 @@
 #include "astra-core/engine/collective_costs.h"
 #include "astra-core/engine/custom_collectives.h"
 #include "astra-core/engine/result.h"
+#include "topology/topology.h"
 #include "workload/parallel_plan.h"
 
 namespace astra {
@@ -23,15 +24,16 @@ namespace astra {
 using OwnAlgorithms = std::shared_ptr<const std::vector<CustomCollective>>;
 
 // Reads the algorithms that `options` name. Their messages cost what NCCL's
-// Simple protocol costs on the system of `nccl`; without a system they cost
-// nothing beside the network, as those of rings.
+// Simple protocol costs on the system of `nccl` and the links of `topology`;
+// without a system they cost nothing beside the network, as those of rings.
 //
 // Errors: those of ReadAlgorithm; InvalidArgument for an algorithm that fits
 // none of the collectives `used` by the groups of `plan`, with what there is,
 // and if --dispatcher would carry out what an algorithm does.
 absl::StatusOr<OwnAlgorithms> ReadOwnAlgorithms(
     const RunOptions& options, const std::optional<NcclSystem>& nccl,
-    const CollectiveSizes& used, const ParallelPlan& plan, Warnings* warnings);
+    const CollectiveSizes& used, const ParallelPlan& plan,
+    const Topology& topology, Warnings* warnings);
 
 // Returns a line for each algorithm: how many of the collectives it carried
 // out.

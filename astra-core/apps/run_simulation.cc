@@ -212,9 +212,10 @@ absl::StatusOr<SimulationOptions> SimulationOf(
         SetMeasured(options, workload, topology, simulation, warnings));
   }
   if (workload.plan == nullptr) return simulation;
-  ASTRA_ASSIGN_OR_RETURN(simulation.custom,
-                         ReadOwnAlgorithms(options, simulation.nccl, used,
-                                           *workload.plan, &warnings));
+  ASTRA_ASSIGN_OR_RETURN(
+      simulation.custom,
+      ReadOwnAlgorithms(options, simulation.nccl, used, *workload.plan,
+                        topology, &warnings));
   return simulation;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "astra-core/base/check.h"
@@ -77,9 +76,30 @@ TimePs MessageCosts::AtTarget(const Flow& flow, uint32_t num_ranks) const {
       std::llround(ps_per_byte * static_cast<double>(flow.bytes.count())));
 }
 
+ThreadBlocks ThreadBlocksOf(uint32_t connections, GpuArchitecture architecture,
+                            const Topology& topology) {
+  constexpr double kBitsPerGB = 8e9;
+  ThreadBlocks blocks;
+  blocks.GBps = connections * ChannelGBps(architecture);
+  for (uint32_t rank = 0; rank < topology.num_gpus(); ++rank) {
+    for (const LinkId link :
+         topology.links_from(Topology::NodeOf(RankId(rank)))) {
+      const NodeId target = topology.link(link).target;
+      double& fastest = topology.kind(target) == NodeKind::kSwitch
+                            ? blocks.between_GBps
+                            : blocks.within_GBps;
+      const auto rate =
+          static_cast<double>(topology.type(link).bandwidth.count());
+      fastest = std::max(fastest, rate / kBitsPerGB);
+    }
+  }
+  return blocks;
+}
+
 MessageCosts CostsOfSimple(const SystemSpec& system, bool is_one_server,
                            CollectiveKind kind, std::string_view name,
-                           Launch launch, std::optional<uint32_t> connections) {
+                           Launch launch,
+                           const std::optional<ThreadBlocks>& blocks) {
   constexpr double kHopsOfSimple = 2;  // Data and flush.
   const bool is_pcie = system.interconnect.kind == InterconnectKind::kPcie;
   double launch_us = launch == Launch::kGraph
@@ -89,19 +109,16 @@ MessageCosts CostsOfSimple(const SystemSpec& system, bool is_one_server,
     launch_us = std::max(launch_us, system.transport.launch_us);
   }
   if (launch == Launch::kQueued) launch_us = 0;
-  double blocks_GBps = std::numeric_limits<double>::infinity();
-  if (connections)
-    blocks_GBps = *connections * ChannelGBps(system.architecture);
   MessageCosts costs;
   costs.within.latency = FromUs(is_pcie ? kPcieStepUs : kNvlinkStepUs);
   costs.within.wire_bytes_per_byte =
       std::max(1 / PaceOf(system.interconnect.paces, kind, name).efficiency,
-               system.interconnect.GBps / blocks_GBps);
+               blocks ? blocks->within_GBps / blocks->GBps : 0);
   costs.between.latency =
       FromUs(kNetStepUs + kHopsOfSimple * system.transport.latency_us);
   costs.between.wire_bytes_per_byte =
       std::max(1 / PaceOf(system.transport.paces, kind, name).efficiency,
-               system.nic_GBps / blocks_GBps);
+               blocks ? blocks->between_GBps / blocks->GBps : 0);
   costs.start = FromUs(kBaseUs);
   costs.least = FromUs(launch_us);
   return costs;

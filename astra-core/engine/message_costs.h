@@ -15,6 +15,7 @@
 #include "collectives/launch.h"
 #include "collectives/nccl/collective_time.h"
 #include "collectives/systems/system_spec.h"
+#include "topology/topology.h"
 
 namespace astra {
 
@@ -80,21 +81,33 @@ struct MessageCosts {
 // message.
 MessageCosts CostsOf(const NcclMessages& nccl, MessageCosts of_all);
 
+// The rates at which the thread blocks of a rank move data, and those of the
+// fastest links of a GPU.
+struct ThreadBlocks {
+  double GBps = 0;  // Of all that send at once.
+  double within_GBps = 0;
+  double between_GBps = 0;
+};
+
+// Returns the rates where ranks have up to `connections` to send on, each to
+// one rank and on one channel. A thread block works for each, and moves what
+// NCCL reckons for a channel (ChannelGBps).
+ThreadBlocks ThreadBlocksOf(uint32_t connections, GpuArchitecture architecture,
+                            const Topology& topology);
+
 // Returns what the messages of an algorithm cost that NCCL does not have, if
 // NCCL ran it with its Simple protocol. A kernel starts in 8.4 us and takes no
 // less than the time between two collectives. A message costs what NCCL reckons
 // for a step of a ring. Links yield the share of their rate that NCCL's
 // algorithm `name` of registry.h reaches, or else its ring; for collectives
-// that NCCL makes of sends and receives, their share. Where the algorithm says
-// on how many connections a rank sends at most, the links yield no more than
-// the thread blocks of these move (ChannelGBps).
+// that NCCL makes of sends and receives, their share. Where `blocks` are known,
+// links yield no more than these move.
 //
-// Source: NCCL 2.30, src/graph/tuning.cc (the latencies, and the rate of a
-// channel).
+// Source: NCCL 2.30, src/graph/tuning.cc (the latencies).
 MessageCosts CostsOfSimple(
     const SystemSpec& system, bool is_one_server, CollectiveKind kind,
     std::string_view name, Launch launch,
-    std::optional<uint32_t> connections = std::nullopt);
+    const std::optional<ThreadBlocks>& blocks = std::nullopt);
 
 }  // namespace astra
 

@@ -194,7 +194,7 @@ absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
   ChosenAlgorithm chosen;
   const std::string& named = *options.algorithm;
   const bool is_file = named.find('.') != std::string::npos;
-  std::optional<uint32_t> connections;
+  std::optional<ThreadBlocks> blocks;
   if (!is_file) {
     ASTRA_ASSIGN_OR_RETURN(const CollectiveAlgorithm algorithm,
                            FindCollectiveAlgorithm(*options.kind, named));
@@ -209,7 +209,8 @@ absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
     ASTRA_ASSIGN_OR_RETURN(CustomSchedule schedule,
                            ReadAlgorithm(named, warnings));
     chosen.name = schedule.name();
-    connections = schedule.MostConnections();
+    blocks = ThreadBlocksOf(schedule.MostConnections(),
+                            cluster.system().architecture, cluster.topology());
     chosen.lower = [path = named, schedule = std::move(schedule)](
                        const CollectiveRequest& request) {
       auto graph = schedule.Lower(request);
@@ -225,7 +226,7 @@ absl::StatusOr<ChosenAlgorithm> FindChosenAlgorithm(
   }
   chosen.costs = CostsOfSimple(
       cluster.system(), NumServers(cluster) == 1, *options.kind, chosen.name,
-      options.nccl.launch.value_or(Launch::kHost), connections);
+      options.nccl.launch.value_or(Launch::kHost), blocks);
   return chosen;
 }
 

@@ -1,10 +1,13 @@
 #include "astra-core/engine/message_costs.h"
 
+#include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
 #include "tests/testing/matchers.h"
 
 namespace astra {
 namespace {
+
+using ::astra::testing::ValueOrDie;
 
 // Two servers of two ranks and one NVSwitch: members 0 to 3, 4 and 5; then a
 // switch of the fabric, 6.
@@ -50,19 +53,30 @@ TEST(MessageCostsTest, DependOnWhereAMessageGoes) {
   }
 }
 
-// A thread block of Hopper moves 36.7 GB/s, and NVLink 4 carries 450.
+// A thread block of Hopper moves 36.7 GB/s; a GPU's links carry 450 and 50, or
+// 25 and 5 as drawn at a slower rate.
 TEST(MessageCostsTest, FewConnectionsLimitTheRateOfALink) {
   const SystemSpec system = *FindSystem("dgx-h100");
-  const auto costs = [&](std::optional<uint32_t> connections) {
-    return CostsOfSimple(system, /*is_one_server=*/false,
-                         CollectiveKind::kAllReduce, "own", Launch::kHost,
-                         connections);
+  SystemSpec slow = system;
+  slow.interconnect.GBps = 25;
+  slow.nic_GBps = 5;
+  const auto costs = [&](uint32_t connections, const SystemSpec& drawn) {
+    const Topology topology = ValueOrDie(BuildSystemTopology(drawn, 16, 8));
+    return CostsOfSimple(
+        system, /*is_one_server=*/false, CollectiveKind::kAllReduce, "own",
+        Launch::kHost,
+        ThreadBlocksOf(connections, system.architecture, topology));
   };
-  const MessageCosts one = costs(1);
+  const MessageCosts one = costs(1, system);
   EXPECT_NEAR(one.within.wire_bytes_per_byte, 450 / 36.7, 1e-9);
   EXPECT_NEAR(one.between.wire_bytes_per_byte, 50 / 36.7, 1e-9);
-  EXPECT_NEAR(costs(4).within.wire_bytes_per_byte, 450 / 36.7 / 4, 1e-9);
-  EXPECT_EQ(costs(24), costs(std::nullopt));
+  EXPECT_NEAR(costs(4, system).within.wire_bytes_per_byte, 450 / 36.7 / 4,
+              1e-9);
+  const MessageCosts free =
+      CostsOfSimple(system, /*is_one_server=*/false, CollectiveKind::kAllReduce,
+                    "own", Launch::kHost);
+  EXPECT_EQ(costs(24, system), free);
+  EXPECT_EQ(costs(1, slow), free);
 }
 
 TEST(MessageCostsTest, FlowsOfARangeAreLater) {

@@ -59,7 +59,6 @@ TEST(CustomSchedule, KeepsWhatWaitsForWhat) {
   EXPECT_THAT(ids, ElementsAre(FlowId(0), FlowId(1)));
 }
 
-// Parts of 3, 2, 2 bytes, each in two chunks.
 TEST(CustomSchedule, CountsTargetsAndChannelsOfARank) {
   EXPECT_EQ(Chain().MostConnections(), 1);
   std::vector<ScheduleFlow> flows = {Send(0, 1, 0), Send(0, 1, 1),
@@ -74,6 +73,7 @@ TEST(CustomSchedule, CountsTargetsAndChannelsOfARank) {
             3);
 }
 
+// Parts of 3, 2, 2 bytes, each in two chunks.
 TEST(CustomSchedule, CutsEachRanksPart) {
   const CustomSchedule schedule = ValueOrDie(CustomSchedule::Create(
       "none", {CollectiveKind::kReduceScatter, 3, 6}, {}));
