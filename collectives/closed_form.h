@@ -77,8 +77,8 @@ absl::StatusOr<ClosedForms> LayOnLinks(
     absl::Span<const std::vector<RankId>> groups, Routes& routes,
     absl::Span<const double> link_efficiency = {});
 
-// The same where groups run different algorithms of one kind: `algorithms`
-// holds that of each group.
+// The same where groups run different algorithms of one kind. `algorithms` has
+// one entry for each group, in the same order.
 absl::StatusOr<ClosedForms> LayOnLinks(
     absl::Span<const CollectiveAlgorithm> algorithms,
     absl::Span<const std::vector<RankId>> groups, Routes& routes,

@@ -748,7 +748,6 @@ astra_test(apps_test
     astra-core/apps/pattern_program_test.cc
     astra-core/apps/run_watch_test.cc
     astra-core/apps/server_types_test.cc
-    astra-core/apps/storage_report_test.cc
     astra-core/apps/simai_network_files_test.cc
     astra-core/apps/work_budget_test.cc
   ALONE
@@ -757,6 +756,7 @@ astra_test(apps_test
     astra-core/apps/gen_workload_options_test.cc
     astra-core/apps/simai_analytical_test.cc
     astra-core/apps/simai_simulator_test.cc
+    astra-core/apps/storage_report_test.cc
   DEPS astra::apps
   PROGRAMS gen_topo gen_workload simai_analytical simai_simulator)
 

@@ -371,13 +371,19 @@ std::vector<NamedFile> FilesOf(
   return files;
 }
 
-// Prints why the run has not finished, where it had begun. It leaves no files,
-// also none of an earlier run, which would pass for its own.
+// Removes the result files of an earlier run, which would pass for those of
+// this one, where this one had begun; prints why it has not finished, where
+// that is no error of the input.
 absl::Status EndUnfinished(const RunOptions& options, const JobsInputs& inputs,
                            const OutputFolder& folder,
                            const absl::Status& status) {
-  if (status.code() == absl::StatusCode::kAborted ||
-      status.code() == absl::StatusCode::kInternal) {
+  const bool is_stuck = status.code() == absl::StatusCode::kAborted ||
+                        status.code() == absl::StatusCode::kInternal;
+  if (is_stuck || absl::IsResourceExhausted(status)) {
+    ASTRA_RETURN_IF_ERROR(EmptyJobFolders(options.output));
+    ASTRA_RETURN_IF_ERROR(folder.Write({}, kResultFiles));
+  }
+  if (is_stuck) {
     std::string text;
     for (const std::string& event : inputs.events) {
       text += fmt::format("event      {}\n", event);
@@ -385,8 +391,6 @@ absl::Status EndUnfinished(const RunOptions& options, const JobsInputs& inputs,
     Print(text + fmt::format("not finished {}: {}\n", options.name,
                              std::string(status.message())));
     ASTRA_RETURN_IF_ERROR(FlushStdout());
-    ASTRA_RETURN_IF_ERROR(EmptyJobFolders(options.output));
-    ASTRA_RETURN_IF_ERROR(folder.Write({}, kResultFiles));
   }
   return status;
 }

@@ -78,8 +78,9 @@ std::string DescribeSum(const Sum& sum, std::string_view job,
 // Returns what iterations take in the mean of a long run, if they then wait for
 // reads or for checkpoints that are written beside them; none if they do not. A
 // short run does not show it: its first iterations have their data, and nothing
-// waits for what is under way at its end. Those that it has may slow iterations
-// and one another otherwise than later, so that this is about right.
+// waits for what is under way at its end. This is about right, since reads and
+// checkpoints of a short run may slow one another, and iterations, by more or
+// by less than those of a long one.
 std::optional<TimePs> BoundByStorage(const StorageUse& use,
                                      const JobResult& result) {
   TimePs beside;  // At least the time of what goes on beside iterations.

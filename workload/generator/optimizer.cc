@@ -15,8 +15,8 @@ constexpr int64_t kParameterBytes = 2;  // BF16, even when products are in FP8.
 constexpr ParallelDimension kData = ParallelDimension::kData;
 constexpr ParallelDimension kDataExpert = ParallelDimension::kDataExpert;
 
-// Returns how many ranks gather parameters from one another: each for itself
-// where it keeps all of them. A zero_group gathers as if over all of DP.
+// Returns how many ranks gather parameters from one another: 1 where each rank
+// keeps all of them. A zero_group gathers as if over all of DP.
 DenseAndExpert GatherersOf(const TrainingSetup& setup) {
   const DenseAndExpert sharers = SharersOf(setup);
   const DenseAndExpert replicas = ReplicasOf(setup);

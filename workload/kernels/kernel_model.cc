@@ -109,10 +109,10 @@ std::optional<OperatorKernel> KernelOf(const Stream& stream,
                 {Real(stream.bytes) / kBytes / kRow});
 }
 
-// Returns the attention whose kernels' times tell those of `a`, which are not
-// in the tables: the forward pass of a backward one, and for queries that see
-// all keys the causal one with as many pairs. None if `a` has tables of its
-// own, or none is like it.
+// Returns an attention that tables may have, and by whose time that of `a` is
+// scaled: the forward pass of a backward one, and for queries that see all keys
+// the causal one with as many pairs. None if tables may have `a` itself, or
+// none is like it.
 std::optional<Attention> MeasuredLike(const Attention& a) {
   Attention like = a;
   if (a.backward) {

@@ -166,12 +166,15 @@ std::vector<Neighbour> FindNeighbours(const Surface& surface,
 }
 
 bool HasMeasuredNear(const Surface& surface, const KernelCall& call) {
-  constexpr double kDoubling = 1;  // Coordinates are logarithms to base 2.
-  const KernelCoordinates place = call.family->coordinates(call.sizes);
+  const size_t num_sizes = call.family->sizes.size();
+  const auto is_near = [](double a, double b) {
+    return a <= 2 * b && b <= 2 * a;
+  };
   for (size_t line = 0; line < surface.times().lines.size(); ++line) {
-    const double distance =
-        SquaredLength(Difference(surface.coordinates(line), place));
-    if (distance <= kDoubling &&
+    const KernelSizes& sizes = surface.times().lines[line].sizes;
+    if (std::equal(call.sizes.begin(),
+                   call.sizes.begin() + static_cast<ptrdiff_t>(num_sizes),
+                   sizes.begin(), is_near) &&
         surface.IsNear(line, PointFor(surface, line, call))) {
       return true;
     }

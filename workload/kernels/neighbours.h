@@ -43,7 +43,7 @@ void SetLinearWeights(absl::Span<const KernelCoordinates> offsets,
                       std::vector<Neighbour>& neighbours);
 
 // Returns whether something like the call was measured: its own shape, or one
-// whose sizes together are a factor of two away, at a point that is near
+// that has each size within a factor of two, at a point that is near
 // (Surface::IsNear).
 bool HasMeasuredNear(const Surface& surface, const KernelCall& call);
 

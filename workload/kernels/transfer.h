@@ -8,7 +8,8 @@ namespace astra {
 // The time of a kernel where it was measured.
 struct CarriedTime {
   double time_us = 0;
-  double bound_us = 0;  // At what that GPU reaches of its peaks.
+  // At the peaks of that GPU, or at what it reaches of them.
+  double bound_us = 0;
   double floor_us = 0;  // Least time of the surface.
 };
 

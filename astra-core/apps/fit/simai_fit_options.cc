@@ -62,7 +62,8 @@ constexpr OptionSpec kOptions[] = {
      "whose built-in times are used first: vllm or trtllm (default: as the "
      "table says)"},
     {"kernel-table", "", "FILE,...", "Comparison",
-     "tables of your own of this GPU, which go before the built-in times"},
+     "tables of your own of this GPU, which go before the built-in times near "
+     "their rows"},
     {"target", "", "FILE", "Regressors",
      "a target of estimate-train-time, which names the folders of its tables"},
     {"base", "", "DIR", "Regressors",
