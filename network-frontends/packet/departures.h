@@ -42,14 +42,16 @@ class Departures {
              QueuePairPool& queue_pairs, Nics& nics, Senders& senders,
              Records& records);
 
-  // Decides which packets leave the port up to now, or before now where a NIC
-  // chooses: what comes to a NIC at the instant at which its port becomes free
-  // takes part in the choice, as in ns-3. Nothing that could change the
-  // decision has happened since the last call.
+  // Decides which packets leave the port up to now, or before now at a host:
+  // what comes to a NIC at the instant at which its port becomes free takes
+  // part in the choice, as in ns-3. NVSwitches decide as all switches do,
+  // whether or not they have messages of their own, so that what a port once
+  // sent changes nothing later. Nothing that could change the decision has
+  // happened since the last call.
   void Advance(LinkId link) {
     Port& port = ports_[link];
     const TimePs now = events_.now();
-    const TimePs until = port.nic == kNoId<NicId> ? now : now - TimePs(1);
+    const TimePs until = port.at != kNoId<SwitchId> ? now : now - TimePs(1);
     if (port.busy_until > until) return;
     if (HasNothing(port)) {
       port.busy_until = now;

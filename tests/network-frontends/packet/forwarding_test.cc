@@ -221,5 +221,36 @@ TEST_F(BalancingTest, FlowletsChangeTheirPathOnlyAfterAGap) {
   EXPECT_GT(std::min(c, d), MiB(1).count());
 }
 
+// An acknowledgement comes to the port of an NVSwitch at the instant at which
+// it becomes free, and data waits there. Who goes first is the same where the
+// NVSwitch has sent a message of its own before, as NVLS does.
+TEST(NvSwitchTest, WhatItOnceSentChangesNothingLater) {
+  constexpr uint32_t kSwitch = 4;
+  constexpr Bytes kAck(86);
+  Drawing drawing(kSwitch, kSwitch, 1, 0);
+  for (uint32_t i = 0; i < kSwitch; ++i) drawing.Cable(i, kSwitch);
+  const Topology topology = drawing.Build();
+  PacketOptions options = Plain();
+  options.nv_switch.switching = Switching::kStoreAndForward;
+  // The acknowledgement of GPU 0's packet to GPU 3 is back at the switch after
+  // two packets, itself and three cables. A packet sent then takes two packets
+  // and a cable to leave the switch.
+  const TimePs meeting = Microseconds(100) + Time(kAck) + 2 * kLatency;
+  const auto arrivals = [&](bool has_sent, TimePs sent) {
+    PacketBackend network(topology, options);
+    if (has_sent) Finish(network, {From(0, kSwitch, 0, KiB(1))});
+    AdvanceTo(Microseconds(100), network);
+    network.Send(From(1, 0, 3, KiB(4)));
+    AdvanceTo(sent, network);
+    network.Send(From(2, 1, 0, KiB(4)));
+    network.Send(From(3, 2, 0, KiB(4)));
+    return Arrivals(network, 3);
+  };
+  for (int64_t ps = -2; ps <= 2; ++ps) {
+    const TimePs sent = meeting + TimePs(ps);
+    EXPECT_EQ(arrivals(true, sent), arrivals(false, sent)) << ps;
+  }
+}
+
 }  // namespace
 }  // namespace astra
