@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "astra-core/base/status_macros.h"
 #include "collectives/nccl/collective_time.h"
 #include "collectives/nccl/group_hardware.h"

@@ -354,7 +354,7 @@ TEST(CollectiveTimeTest, TellsWhatSetsThePace) {
 // NCCL chooses for each communicator. DP 6 on servers of 8: the first group is
 // within a server, the others are not.
 TEST(CollectiveTimeTest, GroupsWithinAndBetweenServersRunWhatTheyChoose) {
-  Cluster cluster(*FindSystem("dgx-h100"), 3, Options(""));
+  Cluster cluster(*FindSystem("dgx-h100"), 3, NcclOptions());
   const auto group = [](uint32_t first) {
     std::vector<RankId> ranks;
     for (uint32_t i = 0; i < 6; ++i) ranks.emplace_back(first + i);
