@@ -612,6 +612,7 @@ astra_test(calculon_test
 
 astra_test(step_times_test
   SOURCES
+    astra-core/serving/cache_memory_test.cc
     astra-core/serving/kv_layout_test.cc
     astra-core/serving/capacity_search_test.cc
     astra-core/serving/serving_plan_test.cc

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "astra-core/base/status_macros.h"
@@ -44,42 +45,92 @@ absl::StatusOr<Bytes> DraftWeights(const ModelSpec& draft,
   return MemoryOf(blueprint, blueprint.stages.front(), of_draft).weights;
 }
 
-// Returns the caches of all stages, a draft model's on the last one. Its
-// windows count in full length, as if its layers kept all positions.
-absl::StatusOr<std::vector<SequenceCache>> CachesWith(
-    const std::optional<ModelSpec>& draft, const ModelSpec& model,
-    const ServingLayout& layout) {
-  ASTRA_ASSIGN_OR_RETURN(std::vector<SequenceCache> caches,
-                         SequenceCachesOf(model, layout));
-  if (!draft) return caches;
-  ASTRA_ASSIGN_OR_RETURN(
-      const std::vector<SequenceCache> of_draft,
-      SequenceCachesOf(*draft, DraftLayoutOf(*draft, layout)));
-  SequenceCache& last = caches.back();
-  last.fixed_bytes += of_draft.front().fixed_bytes;
-  last.bytes_per_token += of_draft.front().bytes_per_token +
-                          of_draft.front().window_bytes_per_token;
-  return caches;
+bool KeepsAll(const SequenceCache& cache) { return cache.bytes_per_token > 0; }
+
+// Makes layers with a window count as if they kept all positions.
+void KeepWindows(SequenceCache* cache) {
+  cache->bytes_per_token += cache->window_bytes_per_token;
+  cache->window_bytes_per_token = 0;
 }
 
-// Returns the blocks of one stage. Where nothing but windows grows, they count
-// in full length, and where nothing grows, a block is a state.
-CacheBlock BlockOf(const SequenceCache& cache, int64_t positions,
-                   bool frees_windows) {
-  const bool frees = frees_windows && cache.bytes_per_token > 0;
-  const double growing =
-      cache.bytes_per_token + (frees ? 0 : cache.window_bytes_per_token);
-  if (growing == 0) return {Bytes(std::llround(cache.fixed_bytes)), 0};
-  const auto of = [positions](double bytes_per_token) {
-    return static_cast<double>(positions) * bytes_per_token;
-  };
-  const int64_t window_blocks = (cache.window + positions - 1) / positions + 1;
-  const double held =
-      cache.fixed_bytes + (frees ? static_cast<double>(window_blocks) *
-                                       of(cache.window_bytes_per_token)
-                                 : 0);
-  return {Bytes(std::llround(of(growing))),
-          static_cast<int64_t>(std::ceil(held / of(growing)))};
+// Returns the caches of all stages, a draft model's on the last one. Its
+// windows count in full length, and so do the model's if the engine keeps them
+// or no other layers grow.
+absl::StatusOr<std::vector<SequenceCache>> CachesOf(const ModelSpec& model,
+                                                    const ServingLayout& layout,
+                                                    const CacheUse& use) {
+  ASTRA_ASSIGN_OR_RETURN(std::vector<SequenceCache> stages,
+                         SequenceCachesOf(model, layout));
+  if (!use.frees_windows ||
+      std::none_of(stages.begin(), stages.end(), KeepsAll)) {
+    for (SequenceCache& cache : stages) KeepWindows(&cache);
+  }
+  if (use.draft) {
+    ASTRA_ASSIGN_OR_RETURN(
+        std::vector<SequenceCache> of_draft,
+        SequenceCachesOf(*use.draft, DraftLayoutOf(*use.draft, layout)));
+    KeepWindows(&of_draft.front());
+    stages.back().fixed_bytes += of_draft.front().fixed_bytes;
+    stages.back().bytes_per_token += of_draft.front().bytes_per_token;
+  }
+  return stages;
+}
+
+// Returns the blocks of positions that a full window spans, which may begin and
+// end within one.
+int64_t BlocksOfWindow(const SequenceCache& cache, int64_t block_positions) {
+  return (cache.window + block_positions - 1) / block_positions + 1;
+}
+
+// Returns the block of a stage; none where no layer keeps all positions.
+std::optional<CacheBlock> BlockOf(const SequenceCache& cache,
+                                  int64_t block_positions) {
+  if (!KeepsAll(cache)) return std::nullopt;
+  const double bytes =
+      static_cast<double>(block_positions) * cache.bytes_per_token;
+  CacheBlock block = {.bytes = Bytes(std::llround(bytes))};
+  block.held.states =
+      static_cast<int64_t>(std::ceil(cache.fixed_bytes / bytes));
+  block.held.windows_per_block =
+      cache.window_bytes_per_token / cache.bytes_per_token;
+  const int64_t full = BlocksOfWindow(cache, block_positions);
+  block.held.most_windows = static_cast<int64_t>(
+      std::ceil(block.held.windows_per_block * static_cast<double>(full)));
+  return block;
+}
+
+// Returns what a sequence takes on a stage without blocks.
+double BytesOfSequence(const SequenceCache& cache, int64_t block_positions) {
+  const int64_t positions =
+      BlocksOfWindow(cache, block_positions) * block_positions;
+  return cache.fixed_bytes +
+         cache.window_bytes_per_token * static_cast<double>(positions);
+}
+
+// Returns the blocks of the longest sequence, of a model without blocks.
+int64_t BlocksOfLongest(const ModelSpec& model, int64_t block_positions) {
+  return std::max<int64_t>(
+      1, (model.max_positions + block_positions - 1) / block_positions);
+}
+
+// Returns the block of a model none of whose stages has one.
+CacheBlock ShareOfState(const std::vector<SequenceCache>& caches,
+                        const ModelSpec& model, int64_t block_positions) {
+  double most = 0;
+  for (const SequenceCache& cache : caches) {
+    most = std::max(most, BytesOfSequence(cache, block_positions));
+  }
+  const auto blocks =
+      static_cast<double>(BlocksOfLongest(model, block_positions));
+  return {.bytes = Bytes(static_cast<int64_t>(std::ceil(most / blocks)))};
+}
+
+// Makes each number of `held` at least that of `other`.
+void TakeMost(const HeldBlocks& other, HeldBlocks* held) {
+  held->states = std::max(held->states, other.states);
+  held->windows_per_block =
+      std::max(held->windows_per_block, other.windows_per_block);
+  held->most_windows = std::max(held->most_windows, other.most_windows);
 }
 
 // Returns what a GPU of each stage holds in a step of the most tokens.
@@ -128,20 +179,77 @@ double LeftForCache(const ServingFacts& facts, Bytes memory,
   return facts.memory_share * all - others - weights;
 }
 
+// Lowers `room` to what a stage has that leaves so many bytes for its cache.
+void AddStage(const SequenceCache& cache, const ModuleMemory& stage,
+              double left, int64_t block_positions, CacheRoom* room) {
+  const auto fit = [left](double bytes) {
+    return static_cast<int64_t>(std::floor(left / bytes));
+  };
+  const std::optional<CacheBlock> block = BlockOf(cache, block_positions);
+  if (!block) {
+    const int64_t sequences = fit(BytesOfSequence(cache, block_positions));
+    const bool is_least = sequences < room->max_sequences.value_or(
+                                          std::numeric_limits<int64_t>::max());
+    if (is_least) room->max_sequences = sequences;
+    if (is_least && room->block.bytes == Bytes(0)) {
+      room->weights = stage.weights;
+      room->workspace = stage.workspace;
+    }
+    return;
+  }
+  const int64_t blocks = fit(static_cast<double>(block->bytes.count()));
+  const bool is_first = room->block.bytes == Bytes(0);
+  if (is_first || blocks < room->blocks) {
+    room->blocks = blocks;
+    room->weights = stage.weights;
+    room->workspace = stage.workspace;
+    room->block.bytes = block->bytes;
+  }
+  TakeMost(block->held, &room->block.held);
+}
+
+// Returns the bytes that the engine sets aside (see `reserve` of its facts).
+double ReserveOf(const ServingFacts& facts, Bytes memory,
+                 const ServingLayout& layout, int64_t step_tokens) {
+  constexpr double kBytesPerMib = 1 << 20;
+  return kBytesPerMib *
+         facts.reserve.Of(ToGib(memory), step_tokens,
+                          facts.graphs.empty() ? 0 : facts.graphs.back(),
+                          layout.num_gpus());
+}
+
+// Returns whether a sequence of one token finds its blocks.
+bool HasSequence(const CacheRoom& room) {
+  return room.blocks >= 1 + room.block.held.Beside(1) &&
+         room.max_sequences.value_or(1) > 0;
+}
+
 }  // namespace
+
+void UseRoom(const CacheRoom& room, BatchingOptions* options) {
+  options->num_blocks = room.blocks;
+  options->held = room.block.held;
+  options->max_sequences =
+      std::min(options->max_sequences,
+               room.max_sequences.value_or(options->max_sequences));
+}
 
 absl::StatusOr<CacheBlock> CacheBlockOf(const ModelSpec& model,
                                         const ServingLayout& layout,
                                         const ServingFacts& facts,
-                                        bool frees_windows) {
+                                        const CacheUse& use) {
   ASTRA_ASSIGN_OR_RETURN(const std::vector<SequenceCache> caches,
-                         SequenceCachesOf(model, layout));
+                         CachesOf(model, layout, use));
   CacheBlock most;
   for (const SequenceCache& cache : caches) {
-    const CacheBlock block =
-        BlockOf(cache, facts.block_positions, frees_windows);
-    most.bytes = std::max(most.bytes, block.bytes);
-    most.of_sequence = std::max(most.of_sequence, block.of_sequence);
+    const std::optional<CacheBlock> block =
+        BlockOf(cache, facts.block_positions);
+    if (!block) continue;
+    most.bytes = std::max(most.bytes, block->bytes);
+    TakeMost(block->held, &most.held);
+  }
+  if (most.bytes == Bytes(0)) {
+    return ShareOfState(caches, model, facts.block_positions);
   }
   return most;
 }
@@ -169,30 +277,22 @@ absl::StatusOr<CacheRoom> RoomForCache(const ModelSpec& model,
                                        const ServingFacts& facts, Bytes memory,
                                        const CacheUse& use) {
   ASTRA_ASSIGN_OR_RETURN(const std::vector<SequenceCache> caches,
-                         CachesWith(use.draft, model, layout));
+                         CachesOf(model, layout, use));
   ASTRA_ASSIGN_OR_RETURN(const std::vector<ModuleMemory> stages,
                          HeldInStep(model, layout, use));
-  constexpr double kBytesPerMib = 1 << 20;
-  const double reserve =
-      kBytesPerMib *
-      facts.reserve.Of(ToGib(memory), use.step_tokens,
-                       facts.graphs.empty() ? 0 : facts.graphs.back(),
-                       layout.num_gpus());
+  const double reserve = ReserveOf(facts, memory, layout, use.step_tokens);
   CacheRoom room;
   for (size_t i = 0; i < stages.size(); ++i) {
-    const CacheBlock block =
-        BlockOf(caches[i], facts.block_positions, use.frees_windows);
-    const int64_t of_sequence =
-        std::max(room.block.of_sequence, block.of_sequence);
-    const auto blocks = static_cast<int64_t>(
-        std::floor(LeftForCache(facts, memory, stages[i], reserve) /
-                   static_cast<double>(block.bytes.count())));
-    if (i == 0 || blocks < room.blocks) {
-      room = {blocks, stages[i].weights, stages[i].workspace, block};
-    }
-    room.block.of_sequence = of_sequence;
+    AddStage(caches[i], stages[i],
+             LeftForCache(facts, memory, stages[i], reserve),
+             facts.block_positions, &room);
   }
-  if (room.blocks > room.block.of_sequence) return room;
+  if (room.block.bytes == Bytes(0)) {
+    room.block = ShareOfState(caches, model, facts.block_positions);
+    room.blocks = room.max_sequences.value_or(0) *
+                  BlocksOfLongest(model, facts.block_positions);
+  }
+  if (HasSequence(room)) return room;
   return absl::FailedPreconditionError(fmt::format(
       "no room for the KV cache: weights of {:.1f} GiB, {:.1f} GiB of "
       "workspace and {:.1f} GiB of CUDA and NCCL fill the share of {} of the "

@@ -11,15 +11,20 @@
 // positions. A block holds the keys and values of a few positions, of all
 // layers of the stage that keep them as long as the sequence runs, in BF16, or
 // in FP8 where the layout says so, and a draft model's lie on the last stage.
-// What a sequence holds whatever its length, rounded up, are blocks as well:
+// What a sequence holds beside them are blocks as well (HeldBlocks): the state
+// of linear attention, and what layers with a sliding window keep of its
+// positions, where the engine gives back those that have left it. Both are
+// bytes over those of a block, rounded up; a full window is one block of
+// positions longer than it has to be. vLLM keeps all of them in one pool of
+// blocks ("Hybrid KV Cache Manager" in its design documents). Engines print the
+// number of blocks; it is best taken from there.
 //
-//   window / positions of a block + 1    of layers with a sliding window, where
-//                                        the engine gives back what has left it
-//   the state of linear attention        over the bytes of a block
-//
-// vLLM keeps both beside the other layers in one pool of blocks ("Hybrid KV
-// Cache Manager" in its design documents). Engines print the number of blocks;
-// it is best taken from there.
+// On a stage none of whose layers keeps all positions a sequence takes the same
+// bytes at any length, states and full windows. Such a stage limits how many
+// sequences run, and not the blocks. If all stages of a model are of this kind,
+// there are the blocks that so many of the longest sequences (max_positions;
+// one block if there is no longest) would need, so that the blocks limit
+// nothing.
 //
 // Left out: graphs; that a step which computes a prompt holds all of its chunk
 // in layers with windows, too; and windows of models all of whose layers have
@@ -37,12 +42,13 @@
 #include "collectives/inference_engines/serving_facts.h"
 #include "workload/models/model_spec.h"
 #include "workload/operators/gpu_spec.h"
+#include "workload/serving/batching_options.h"
 
 namespace astra {
 
 struct CacheBlock {
   Bytes bytes;
-  int64_t of_sequence = 0;  // That a sequence holds beside its positions.
+  HeldBlocks held = {};
 };
 
 // What shares the memory with the cache, and how it is used.
@@ -54,11 +60,18 @@ struct CacheUse {
 
 struct CacheRoom {
   int64_t blocks = 0;  // Of all GPUs of a replica alike.
-  // Of one GPU of the fullest stage.
+  // Sequences for which stages without blocks have room; none: any number.
+  std::optional<int64_t> max_sequences;
+  // Of one GPU of the fullest stage, but for what a sequence holds: that is the
+  // most of any stage.
   Bytes weights;
   Bytes workspace;
-  CacheBlock block;  // And the most `of_sequence` of any stage.
+  CacheBlock block;
 };
+
+// Sets the blocks and what a sequence holds of them, and lowers the sequences
+// that may run to those for which there is room.
+void UseRoom(const CacheRoom& room, BatchingOptions* options);
 
 // Returns the memory of a GPU that CUDA reports: `cuda_gib`, or 99 % of what
 // the maker states in GiB, which A100, H100, H200 and B200 report of theirs.
@@ -69,17 +82,17 @@ Bytes MemoryOf(const GpuSpec& gpu);
 absl::StatusOr<Bytes> BytesOfWeights(const ModelSpec& model,
                                      const ServingLayout& layout);
 
-// Returns the block of the stages where either number is the most, beside those
-// of a model that makes drafts. Errors: those of InferenceBlueprint.
+// Returns the block with each number from the stage where it is the most.
+// Errors: those of InferenceBlueprint.
 absl::StatusOr<CacheBlock> CacheBlockOf(const ModelSpec& model,
                                         const ServingLayout& layout,
                                         const ServingFacts& facts,
-                                        bool frees_windows);
+                                        const CacheUse& use);
 
 // Returns the room on GPUs of `memory`.
 //
 // Errors: those of InferenceBlueprint; FailedPrecondition if there is no room
-// for a block of a sequence, with the sizes.
+// for a sequence of one token, with the sizes.
 absl::StatusOr<CacheRoom> RoomForCache(const ModelSpec& model,
                                        const ServingLayout& layout,
                                        const ServingFacts& facts, Bytes memory,

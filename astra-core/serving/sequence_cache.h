@@ -31,8 +31,8 @@ namespace astra {
 struct SequenceCache {
   double fixed_bytes = 0;             // State of a sequence of any length.
   double bytes_per_token = 0;         // Of layers that keep all positions.
-  double window_bytes_per_token = 0;  // Of those that keep the last `window`.
-  int64_t window = 0;
+  double window_bytes_per_token = 0;  // Of layers that keep the last ones.
+  int64_t window = 0;                 // How many those are.
 
   double BytesOf(int64_t tokens) const {
     return fixed_bytes + bytes_per_token * static_cast<double>(tokens) +

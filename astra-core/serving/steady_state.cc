@@ -20,7 +20,7 @@ struct SteadyScheduler {
   std::string_view name;
   bool prompts_alone = false;    // A step has either prompts or decodes.
   bool reserves_output = false;  // A sequence takes its last block at once.
-  bool parts_wait = false;  // A part of a prompt, for the step of the last one.
+  bool parts_wait = false;  // A prompt has only one part under way at a time.
 };
 
 constexpr SteadyScheduler kSteadySchedulers[] = {
@@ -73,16 +73,13 @@ SteadyState::SteadyState(const SteadyReplica& replica,
   const int64_t longest = requests.prompt_tokens + requests.output_tokens;
   const int64_t mean =
       requests.prompt_tokens + (requests.output_tokens + 1) / 2;
-  const auto blocks_of = [&options](int64_t tokens) {
-    return (tokens + options.block_tokens - 1) / options.block_tokens +
-           options.sequence_blocks;
-  };
   const bool is_split = options.chunked_prefill || prompts_alone_;
-  if (blocks_of(longest) > options.num_blocks ||
+  if (BlocksOfTokens(longest, options) > options.num_blocks ||
       (!is_split && requests.prompt_tokens > options.max_batched_tokens)) {
     return;
   }
-  const int64_t blocks = blocks_of(scheduler->reserves_output ? longest : mean);
+  const int64_t blocks =
+      BlocksOfTokens(scheduler->reserves_output ? longest : mean, options);
   most_ = std::max<int64_t>(
       1, std::min(options.max_sequences, options.num_blocks / blocks) / ways_);
 }

@@ -5,9 +5,31 @@
 #ifndef WORKLOAD_SERVING_BATCHING_OPTIONS_H_
 #define WORKLOAD_SERVING_BATCHING_OPTIONS_H_
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace astra {
+
+// The blocks that a sequence holds beside those of its positions, from the same
+// cache.
+struct HeldBlocks {
+  int64_t states = 0;  // Of linear attention, at any length.
+  // Of layers with a sliding window: so many for each block of positions, until
+  // the window is full and they are the most.
+  double windows_per_block = 0;
+  int64_t most_windows = 0;
+
+  // Returns those of a sequence with so many blocks of positions.
+  int64_t Beside(int64_t position_blocks) const {
+    const double windows =
+        std::ceil(windows_per_block * static_cast<double>(position_blocks));
+    return states + static_cast<int64_t>(
+                        std::min(windows, static_cast<double>(most_windows)));
+  }
+
+  friend bool operator==(const HeldBlocks&, const HeldBlocks&) = default;
+};
 
 struct BatchingOptions {
   // The KV cache. It decides every metric once it is full, so the number of
@@ -17,10 +39,8 @@ struct BatchingOptions {
   int64_t block_tokens = 16;
   bool prefix_caching = false;
   int64_t host_blocks = 0;  // Of prefixes in the host's memory.
-  // Blocks that each sequence holds whatever its length, beside those of its
-  // positions: layers with windows, and states of linear attention.
-  int64_t sequence_blocks = 0;
-  double watermark = 0;  // Share of the blocks that admission leaves free.
+  HeldBlocks held = {};     // Beside the blocks of positions.
+  double watermark = 0;     // Share of the blocks that admission leaves free.
 
   // A step.
   int64_t max_batched_tokens = 8192;  // Positions.
@@ -64,6 +84,23 @@ struct BatchingOptions {
   friend bool operator==(const BatchingOptions&,
                          const BatchingOptions&) = default;
 };
+
+// Returns the blocks that a sequence of `tokens` positions holds in all.
+inline int64_t BlocksOfTokens(int64_t tokens, int64_t block_tokens,
+                              const HeldBlocks& held) {
+  const int64_t blocks = (tokens + block_tokens - 1) / block_tokens;
+  return blocks + held.Beside(blocks);
+}
+
+inline int64_t BlocksOfTokens(int64_t tokens, const BatchingOptions& options) {
+  return BlocksOfTokens(tokens, options.block_tokens, options.held);
+}
+
+// Returns the part of them that a sequence holds beside its positions.
+inline int64_t HeldBlocksOf(int64_t tokens, const BatchingOptions& options) {
+  return options.held.Beside((tokens + options.block_tokens - 1) /
+                             options.block_tokens);
+}
 
 }  // namespace astra
 

@@ -8,10 +8,10 @@ namespace astra {
 
 KvBlocks::KvBlocks(int64_t num_blocks, int64_t block_tokens,
                    bool index_prefixes, int64_t host_blocks,
-                   int64_t sequence_blocks)
+                   const HeldBlocks& held)
     : num_blocks_(num_blocks),
       block_tokens_(block_tokens),
-      sequence_blocks_(sequence_blocks),
+      held_(held),
       index_prefixes_(index_prefixes),
       free_(num_blocks),
       host_(host_blocks) {

@@ -25,8 +25,8 @@
 // of one token SGLang's radix cache, except that prefixes are equal or not at
 // the granularity of the hashes only.
 //
-// Beside the blocks of its positions a sequence owns some whatever its length,
-// for layers with a window and for states. They are never in the index.
+// Beside the blocks of its positions a sequence owns some for states and for
+// layers with a window (HeldBlocks). They are never in the index.
 //
 // All operations take constant time per block or per hash that they touch.
 
@@ -38,6 +38,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "workload/serving/batching_options.h"
 #include "workload/serving/host_blocks.h"
 #include "workload/serving/request.h"
 
@@ -67,10 +68,9 @@ class KvBlocks {
  public:
   // Requires num_blocks > 0 and block_tokens > 0. Without `index_prefixes`
   // nothing is ever found in the index. `host_blocks`: what the host's memory
-  // holds of it. `sequence_blocks`: what each sequence holds whatever its
-  // length.
+  // holds of it. `held`: what a sequence holds beside its positions.
   KvBlocks(int64_t num_blocks, int64_t block_tokens, bool index_prefixes,
-           int64_t host_blocks = 0, int64_t sequence_blocks = 0);
+           int64_t host_blocks = 0, const HeldBlocks& held = {});
 
   int64_t num_blocks() const { return num_blocks_; }
   int64_t block_tokens() const { return block_tokens_; }
@@ -79,10 +79,9 @@ class KvBlocks {
   int64_t used() const { return num_blocks_ - available(); }
   const HostBlocks& host() const { return host_; }
 
-  // Returns the blocks that a sequence of `tokens` positions needs, of at least
-  // one.
+  // Returns the blocks that a sequence of `tokens` positions holds.
   int64_t BlocksOf(int64_t tokens) const {
-    return (tokens + block_tokens_ - 1) / block_tokens_ + sequence_blocks_;
+    return BlocksOfTokens(tokens, block_tokens_, held_);
   }
 
   // Returns the longest prefix of `request` in the index, and of it at most
@@ -137,7 +136,7 @@ class KvBlocks {
 
   int64_t num_blocks_;
   int64_t block_tokens_;
-  int64_t sequence_blocks_;
+  HeldBlocks held_;
   bool index_prefixes_;
   int64_t free_;
   int64_t idle_ = 0;

@@ -54,12 +54,13 @@ std::string CauseOf(TokenLimit limit, const PoolOptions& pool) {
     return fmt::format("sequences of at most {} tokens (max_sequence_tokens)",
                        options.max_sequence_tokens);
   }
-  return fmt::format("{} blocks of {} tokens{}", options.num_blocks,
-                     options.block_tokens,
-                     options.sequence_blocks == 0
-                         ? ""
-                         : fmt::format(", {} of them for windows and states,",
-                                       options.sequence_blocks));
+  const int64_t held = HeldBlocksOf(TokensOfAllBlocks(options), options);
+  return fmt::format(
+      "{} blocks of {} tokens{}", options.num_blocks, options.block_tokens,
+      held == 0 ? ""
+                : fmt::format(", of which the longest sequence takes "
+                              "{} for windows and states,",
+                              held));
 }
 
 absl::Status TooLong(const Request& request, int64_t output_tokens,

@@ -14,7 +14,7 @@ Replica::Replica(const BatchingOptions& options, uint64_t seed)
       watermark_blocks_(static_cast<int64_t>(
           options.watermark * static_cast<double>(options.num_blocks))),
       blocks_(options.num_blocks, options.block_tokens, options.prefix_caching,
-              options.host_blocks, options.sequence_blocks) {}
+              options.host_blocks, options.held) {}
 
 int64_t Replica::CachedOfNext() const {
   const Sequence& next = *waiting_.front();
@@ -168,8 +168,9 @@ Sequence* Replica::StartLoad(int64_t free_blocks) {
 
 void Replica::EndLoad(Sequence* sequence) {
   --loading_;
-  sequence->computed = (sequence->kv.blocks() - options_.sequence_blocks) *
-                       options_.block_tokens;
+  // What it found here, and what it has loaded behind it.
+  sequence->computed =
+      sequence->kv.shared * options_.block_tokens + sequence->loading;
   blocks_.Publish(sequence->request, sequence->computed, &sequence->kv);
   const auto first = std::find_if(
       waiting_.begin(), waiting_.end(),

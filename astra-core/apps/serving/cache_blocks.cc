@@ -9,26 +9,42 @@
 
 namespace astra {
 
-absl::StatusOr<std::optional<CacheRoom>> SetCacheBlocks(
-    std::string_view option, const std::optional<ModelSpec>& draft,
-    ServingJob& job, Warnings* warnings) {
+namespace {
+
+// Uses the room, and warns where it is for fewer sequences than may run.
+void Use(const CacheRoom& room, ServingJob& job, Warnings* warnings) {
+  const int64_t before = job.options.max_sequences;
+  UseRoom(room, &job.options);
+  if (job.options.max_sequences == before) return;
+  warnings->push_back(fmt::format(
+      "at most {} sequences run, not {}: a pipeline stage has room for no more "
+      "states and windows",
+      job.options.max_sequences, before));
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<CacheRoom>> SetCacheBlocks(std::string_view option,
+                                                        ServingJob& job,
+                                                        Warnings* warnings) {
   const Bytes memory = MemoryOf(job.gpu);
+  const CacheUse use = {.step_tokens = job.options.max_batched_tokens,
+                        .frees_windows = job.scheduler->frees_windows,
+                        .draft = job.draft_model};
+  const ServingFacts& facts = job.engine.serving;
   const absl::StatusOr<CacheRoom> room =
-      RoomForCache(job.model, job.layout, job.engine.serving, memory,
-                   {.step_tokens = job.options.max_batched_tokens,
-                    .frees_windows = job.scheduler->frees_windows,
-                    .draft = draft});
-  int64_t& blocks = job.options.num_blocks;
+      RoomForCache(job.model, job.layout, facts, memory, use);
+  const int64_t blocks = job.options.num_blocks;
   if (blocks == 0) {
     ASTRA_RETURN_IF_ERROR(room.status());
-    blocks = room->blocks;
-    job.options.sequence_blocks = room->block.of_sequence;
+    Use(*room, job, warnings);
     return std::optional<CacheRoom>(*room);
   }
+  if (room.ok()) Use(*room, job, warnings);
   ASTRA_ASSIGN_OR_RETURN(const CacheBlock block,
-                         CacheBlockOf(job.model, job.layout, job.engine.serving,
-                                      job.scheduler->frees_windows));
-  job.options.sequence_blocks = block.of_sequence;
+                         CacheBlockOf(job.model, job.layout, facts, use));
+  job.options.num_blocks = blocks;
+  job.options.held = block.held;
   // An engine whose log has the number may take another share of the memory
   // than its facts say, but not more than there is.
   if (absl::IsFailedPrecondition(room.status())) {

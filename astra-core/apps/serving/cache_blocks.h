@@ -10,19 +10,19 @@
 #include "astra-core/apps/serving/serving_job.h"
 #include "astra-core/base/log.h"
 #include "astra-core/serving/cache_memory.h"
-#include "workload/models/model_spec.h"
 
 namespace astra {
 
 // Sets the blocks of the KV cache, unless `option` gave them, to those that the
-// memory has room for beside `draft`, and returns the room; none if they were
-// given. Sets those that a sequence holds whatever its length, too. Warns of
+// memory has room for beside a draft model, and returns the room; none if they
+// were given. Sets what a sequence holds of them, too, and lowers the sequences
+// that may run to those for which there is room. Warns of the latter, and of
 // given blocks that no GPU can hold.
 //
 // Errors: those of RoomForCache.
-absl::StatusOr<std::optional<CacheRoom>> SetCacheBlocks(
-    std::string_view option, const std::optional<ModelSpec>& draft,
-    ServingJob& job, Warnings* warnings);
+absl::StatusOr<std::optional<CacheRoom>> SetCacheBlocks(std::string_view option,
+                                                        ServingJob& job,
+                                                        Warnings* warnings);
 
 }  // namespace astra
 

@@ -103,7 +103,8 @@ void FabricRun::Use(DecodeSide& side) {
     // The run goes on, and then ends with the status of the pools.
     const TimePs alone = pools_->TimeAlone(transfer);
     if (!pools_->status().ok()) return std::optional(TimePs(0));
-    // The ports of receivers, which the analytical network does not share.
+    // The analytical network does not share the ports of receivers, so that a
+    // transfer there takes at least its time alone.
     const bool is_least = options_.fidelity == Fidelity::kAnalytical;
     return caches_->Start(transfer, is_least ? alone : TimePs(0));
   };

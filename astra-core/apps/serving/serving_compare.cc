@@ -211,8 +211,7 @@ absl::Status SetUp(const MeasuredPoint& point, ServingJob& job) {
       RoomForCache(job.model, job.layout, job.engine.serving, MemoryOf(job.gpu),
                    {.step_tokens = job.options.max_batched_tokens,
                     .frees_windows = job.scheduler->frees_windows}));
-  job.options.num_blocks = room.blocks;
-  job.options.sequence_blocks = room.block.of_sequence;
+  UseRoom(room, &job.options);
   return absl::OkStatus();
 }
 

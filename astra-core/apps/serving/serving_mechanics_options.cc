@@ -64,9 +64,10 @@ absl::Status ReadHostMemory(const CommandLine& flags, ServingJob& job) {
                          flags.number("host-kv-gib", 0, kMostGib));
   ASTRA_ASSIGN_OR_RETURN(const double rate,
                          flags.number("host-kv-gbps", 0, kMostRate));
-  ASTRA_ASSIGN_OR_RETURN(const CacheBlock block,
-                         CacheBlockOf(job.model, job.layout, job.engine.serving,
-                                      job.scheduler->frees_windows));
+  ASTRA_ASSIGN_OR_RETURN(
+      const CacheBlock block,
+      CacheBlockOf(job.model, job.layout, job.engine.serving,
+                   {.frees_windows = job.scheduler->frees_windows}));
   const auto bytes = static_cast<double>(block.bytes.count());
   job.options.host_blocks =
       static_cast<int64_t>(std::floor(gib * kBytesPerGib / bytes));

@@ -272,8 +272,7 @@ absl::Status PlanShapes::Add(const ServingPlanJob& job,
       ReplicaSteps::Create(job.job.model, layout, /*draft=*/std::nullopt,
                            pricing_->facts(), pricing_->sources()));
   ServingShape shape = {layout, options, steps.get()};
-  shape.options.num_blocks = room->blocks;
-  shape.options.sequence_blocks = room->block.of_sequence;
+  UseRoom(*room, &shape.options);
   space_.shapes.push_back(shape);
   rooms_.push_back(*room);
   steps_.push_back(std::move(steps));
@@ -283,16 +282,19 @@ absl::Status PlanShapes::Add(const ServingPlanJob& job,
 // The cache of a prompt leaves and arrives at the rate of the NICs of a GPU,
 // also within a server.
 double PlanShapes::TransferSeconds(const ServingPlanJob& job) const {
+  const int64_t positions = pricing_->facts().block_positions;
+  const int64_t prompt = job.load.lengths.prompt_tokens;
   const double blocks_of_prompt =
-      static_cast<double>(job.load.lengths.prompt_tokens) /
-      static_cast<double>(pricing_->facts().block_positions);
+      static_cast<double>(prompt) / static_cast<double>(positions);
   double bytes = std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < rooms_.size(); ++i) {
     // The GPUs of one rank of attention, which has caches of its own.
     const ServingLayout& layout = space_.shapes[i].layout;
     const CacheBlock& block = rooms_[i].block;
+    const int64_t held =
+        block.held.Beside((prompt + positions - 1) / positions);
     bytes = std::min(
-        bytes, (blocks_of_prompt + static_cast<double>(block.of_sequence)) *
+        bytes, (blocks_of_prompt + static_cast<double>(held)) *
                    static_cast<double>(block.bytes.count() * layout.tensor *
                                        layout.pipeline));
   }

@@ -7,6 +7,7 @@
 
 #include "astra-core/apps/json_parts.h"
 #include "astra-core/apps/serving/engine_launch.h"
+#include "astra-core/apps/serving/serving_pools_report.h"
 #include "astra-core/apps/serving/serving_report.h"
 #include "astra-core/base/append_format.h"
 #include "astra-core/pages/scatter_text.h"
@@ -125,13 +126,15 @@ Json PlanJsonOf(const PlanResults& results, const RankedPlan& ranked) {
   const ServingPlan& plan = ranked.plan;
   const auto shape_json = [&](size_t shape, int64_t replicas) {
     const ServingLayout& layout = LayoutOf(results.shapes, shape);
-    return Json{{"tp", layout.tensor},
-                {"pp", layout.pipeline},
-                {"ep", layout.expert},
-                {"attention_dp", layout.attention_ranks},
-                {"replicas", replicas},
-                {"num_gpu_blocks", results.shapes.room(shape).blocks},
-                {"weights_bytes", results.shapes.room(shape).weights.count()}};
+    const CacheRoom& room = results.shapes.room(shape);
+    Json json = {{"tp", layout.tensor},
+                 {"pp", layout.pipeline},
+                 {"ep", layout.expert},
+                 {"attention_dp", layout.attention_ranks},
+                 {"replicas", replicas}};
+    AddBlocks(room.blocks, room.block.held, json);
+    json["weights_bytes"] = room.weights.count();
+    return json;
   };
   Json json = {{"replica", shape_json(plan.shape, plan.replicas)}};
   if (plan.prefill_shape) {

@@ -32,7 +32,7 @@ struct PlanResults {
   absl::Span<const RankedPlan>
       ranked;  // The replayed first, by their capacity.
   size_t replayed = 0;
-  size_t shown = 0;  // The best of these.
+  size_t shown = 0;  // The best, with a row on the page and a folder.
 };
 
 // Returns a deployment in words: "8 x TP 1", "2 x TP 4 for prompts, 1 x TP 8".

@@ -142,8 +142,7 @@ absl::StatusOr<std::optional<DecodePool>> ReadDecodePool(
   ASTRA_RETURN_IF_ERROR(ReadDecodeJob(flags, job));
   ASTRA_RETURN_IF_ERROR(ReadHandover(flags, pool));
   ASTRA_ASSIGN_OR_RETURN(
-      pool.room,
-      SetCacheBlocks("decode-num-gpu-blocks", std::nullopt, job, warnings));
+      pool.room, SetCacheBlocks("decode-num-gpu-blocks", job, warnings));
   return std::optional<DecodePool>(std::move(pool));
 }
 

@@ -17,11 +17,27 @@ constexpr std::string_view kPoolNames[] = {"prefill", "decode"};
 std::string BlocksText(const BatchingOptions& options) {
   std::string text =
       fmt::format("{} blocks of {}", options.num_blocks, options.block_tokens);
-  if (options.sequence_blocks > 0) {
-    text += fmt::format(", {} of them held by each sequence at any length",
-                        options.sequence_blocks);
+  const HeldBlocks& held = options.held;
+  std::string beside;
+  if (held.states > 0) beside = fmt::format("{} for states", held.states);
+  if (held.most_windows > 0) {
+    AppendFormat(&beside, "{}up to {} for windows",
+                 beside.empty() ? "" : " and ", held.most_windows);
   }
-  return text;
+  if (beside.empty()) return text;
+  return text +
+         fmt::format(" (each sequence takes {}, beside those of its positions)",
+                     beside);
+}
+
+void AddBlocks(int64_t num_blocks, const HeldBlocks& held,
+               nlohmann::ordered_json& json) {
+  json["num_gpu_blocks"] = num_blocks;
+  if (held == HeldBlocks()) return;
+  json["blocks_beside_positions"] = {
+      {"states", held.states},
+      {"windows_per_block", held.windows_per_block},
+      {"most_windows", held.most_windows}};
 }
 
 std::string LayoutText(const ServingLayout& layout) {
@@ -67,16 +83,16 @@ void AppendPoolUse(const ServingRun& run, std::string* page) {
 void AddPools(const DecodePool& pool, const ServingRun& run,
               nlohmann::ordered_json& json) {
   const ServingJob& job = pool.job;
-  json["decode"] = {
-      {"replicas", job.replicas},
-      {"tp", job.layout.tensor},
-      {"pp", job.layout.pipeline},
-      {"ep", job.layout.expert},
-      {"max_num_batched_tokens", job.options.max_batched_tokens},
-      {"max_num_seqs", job.options.max_sequences},
-      {"num_gpu_blocks", job.options.num_blocks},
-      {"kv_transfer", pool.is_layerwise ? "layerwise" : "whole"},
-      {"first_token", pool.first_token_from_prefill ? "prefill" : "decode"}};
+  json["decode"] = {{"replicas", job.replicas},
+                    {"tp", job.layout.tensor},
+                    {"pp", job.layout.pipeline},
+                    {"ep", job.layout.expert},
+                    {"max_num_batched_tokens", job.options.max_batched_tokens},
+                    {"max_num_seqs", job.options.max_sequences}};
+  AddBlocks(job.options.num_blocks, job.options.held, json["decode"]);
+  json["decode"]["kv_transfer"] = pool.is_layerwise ? "layerwise" : "whole";
+  json["decode"]["first_token"] =
+      pool.first_token_from_prefill ? "prefill" : "decode";
   for (size_t i = 0; i < run.pools.size(); ++i) {
     const PoolUse& use = run.pools[i];
     nlohmann::ordered_json& entry = json["pools"][std::string(kPoolNames[i])];

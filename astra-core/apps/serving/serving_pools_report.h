@@ -3,21 +3,27 @@
 #ifndef ASTRA_CORE_APPS_SERVING_SERVING_POOLS_REPORT_H_
 #define ASTRA_CORE_APPS_SERVING_SERVING_POOLS_REPORT_H_
 
+#include <cstdint>
 #include <string>
 
 #include "astra-core/apps/serving/serving_pool_options.h"
 #include "astra-core/apps/serving/serving_run.h"
 #include "astra-core/serving/step_prices.h"
 #include "nlohmann/json_fwd.hpp"
+#include "workload/serving/batching_options.h"
 
 namespace astra {
 
 // Returns "TP 8, PP 2"; sizes of 1 other than TP are left out.
 std::string LayoutText(const ServingLayout& layout);
 
-// Returns the blocks of a cache: "9629 blocks of 16", and those that a sequence
-// holds whatever its length.
+// Returns the blocks of a cache: "9629 blocks of 16", and how many of them each
+// sequence takes beside those of its positions.
 std::string BlocksText(const BatchingOptions& options);
+
+// Adds the same to run.json or plan.json.
+void AddBlocks(int64_t num_blocks, const HeldBlocks& held,
+               nlohmann::ordered_json& json);
 
 // Appends the line that describes the replicas which decode.
 void AppendDecodePool(const DecodePool& pool, std::string* page);

@@ -40,9 +40,9 @@ Json DeploymentJson(const SimaiServingOptions& options) {
       {"engine", fmt::format("{} {}", job.engine.name, job.engine.release)},
       {"scheduler", job.scheduler->name},
       {"max_num_batched_tokens", job.options.max_batched_tokens},
-      {"max_num_seqs", job.options.max_sequences},
-      {"num_gpu_blocks", job.options.num_blocks},
-      {"block_size", job.options.block_tokens}};
+      {"max_num_seqs", job.options.max_sequences}};
+  AddBlocks(job.options.num_blocks, job.options.held, json);
+  json["block_size"] = job.options.block_tokens;
   const LatencyLimits& limits = options.answers.limits;
   for (const auto& [name, limit] :
        {std::pair{"slo_ttft_ms", limits.to_first_token},

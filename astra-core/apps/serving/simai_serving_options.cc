@@ -237,9 +237,8 @@ absl::Status ReadEngine(const CommandLine& flags,
     ASTRA_ASSIGN_OR_RETURN(job.router, FindRouter(*flags.value("router")));
   }
   ASTRA_RETURN_IF_ERROR(ReadMechanics(flags, job, &options.warnings));
-  ASTRA_ASSIGN_OR_RETURN(options.room,
-                         SetCacheBlocks("num-gpu-blocks", job.draft_model, job,
-                                        &options.warnings));
+  ASTRA_ASSIGN_OR_RETURN(
+      options.room, SetCacheBlocks("num-gpu-blocks", job, &options.warnings));
   return absl::OkStatus();
 }
 

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "astra-core/planner/group_seconds.h"
-#include "astra-core/serving/cache_memory.h"
 #include "astra-core/serving/draft_times.h"
 #include "astra-core/serving/stage_times.h"
 #include "collectives/inference_engines/engine_file.h"
@@ -29,7 +27,6 @@ namespace {
 using ::astra::testing::SmallDeepSeek;
 using ::astra::testing::SmallLlama;
 using ::astra::testing::SmallMoe;
-using ::astra::testing::StatusIs;
 using ::astra::testing::ValueOrDie;
 
 // A GPU that takes a picosecond for a FLOP, and no time for other work.
@@ -374,76 +371,6 @@ TEST(DraftTimesTest, APassForEachDraft) {
       1e-15);
   const StepWork nothing;
   EXPECT_EQ(drafts.Of({&nothing, 1}).sum(), 0);
-}
-
-TEST(CacheMemoryTest, BlocksFillWhatWeightsLeave) {
-  ServingFacts facts;
-  facts.memory_share = 0.5;
-  facts.block_positions = 16;
-  const ModelSpec model = TinyLlama();
-  const CacheRoom room = ValueOrDie(
-      RoomForCache(model, {}, facts, MiB(4 * 1024), {.step_tokens = 64}));
-  // Keys and values of 2 heads of 16, in 2 blocks, in BF16.
-  EXPECT_EQ(room.block.bytes, Bytes(16 * 2 * 2 * 2 * 16 * 2));
-  EXPECT_EQ(room.blocks,
-            (MiB(1 * 1024) - room.weights - room.workspace).count() /
-                room.block.bytes.count());
-  EXPECT_THAT(RoomForCache(model, {}, facts, MiB(1 * 1024), {.step_tokens = 64})
-                  .status(),
-              StatusIs(absl::StatusCode::kFailedPrecondition,
-                       "no room for the KV cache: weights of 0.0 GiB, 0.0 GiB "
-                       "of workspace and 1.0 GiB of CUDA and NCCL fill the "
-                       "share of 0.5 of the 1.0 GiB of a GPU that the engine "
-                       "takes: expected more TP or PP, or a smaller "
-                       "precision"));
-  facts.memory_of = MemoryShareOf::kStatic;
-  EXPECT_EQ(
-      ValueOrDie(RoomForCache(model, {}, facts, MiB(1024), {.step_tokens = 64}))
-          .blocks,
-      (MiB(512) - room.weights).count() / room.block.bytes.count());
-}
-
-// Of two layers one keeps the last 100 positions: 7 blocks and one that is part
-// full, of 16 x 128 bytes as those of the other layer.
-TEST(CacheMemoryTest, WindowsTakeBlocksOfEachSequence) {
-  ServingFacts facts;
-  facts.block_positions = 16;
-  ModelSpec model = TinyLlama();
-  FullAttention& attention = std::get<FullAttention>(model.attention);
-  attention.window = 100;
-  attention.window_every = 2;
-  const CacheBlock freed =
-      ValueOrDie(CacheBlockOf(model, {}, facts, /*frees_windows=*/true));
-  EXPECT_EQ(freed.bytes, Bytes(16 * 128));
-  EXPECT_EQ(freed.of_sequence, 8);
-  const CacheBlock kept = ValueOrDie(
-      CacheBlockOf(model, {.fp8_cache = true}, facts, /*frees_windows=*/false));
-  EXPECT_EQ(kept.bytes, Bytes(16 * 2 * 128 / 2));
-  EXPECT_EQ(kept.of_sequence, 0);
-  // All layers have windows, which count in full length.
-  attention.window_every = 1;
-  const CacheBlock only =
-      ValueOrDie(CacheBlockOf(model, {}, facts, /*frees_windows=*/true));
-  EXPECT_EQ(only.bytes, Bytes(16 * 2 * 128));
-  EXPECT_EQ(only.of_sequence, 0);
-}
-
-// Of two layers one keeps a state of 2 heads of 32 x 32 in FP32, 8 KiB, which
-// is as much as 4 blocks of the other.
-TEST(CacheMemoryTest, StatesTakeBlocksOfEachSequence) {
-  ServingFacts facts;
-  facts.block_positions = 16;
-  ModelSpec model = TinyLlama();
-  model.other_attention = LinearAttention{.key_heads = 2,
-                                          .value_heads = 2,
-                                          .key_head_dim = 32,
-                                          .value_head_dim = 32,
-                                          .conv_kernel = 4,
-                                          .full_attention_every = 2};
-  const CacheBlock block =
-      ValueOrDie(CacheBlockOf(model, {}, facts, /*frees_windows=*/false));
-  EXPECT_EQ(block.bytes, Bytes(16 * 128));
-  EXPECT_EQ(block.of_sequence, 4);
 }
 
 // TP over two servers: every collective crosses, and what the parts of the

@@ -30,13 +30,14 @@ namespace astra {
 namespace {
 
 // Remaining output and positions of a sequence, the next token counted as one
-// that it has, and so are the blocks that it holds whatever its length.
+// that it has, and so are the blocks that it holds beside its positions at its
+// end.
 using Growth = std::pair<int64_t, int64_t>;
 
 Growth GrowthOf(const Sequence& sequence, const BatchingOptions& options) {
-  return {
-      std::max<int64_t>(0, sequence.target - sequence.generated - 1),
-      sequence.known() + 1 + options.sequence_blocks * options.block_tokens};
+  const int64_t held = HeldBlocksOf(sequence.final_tokens(), options);
+  return {std::max<int64_t>(0, sequence.target - sequence.generated - 1),
+          sequence.known() + 1 + held * options.block_tokens};
 }
 
 int64_t PeakTokens(std::vector<Growth> sequences) {

@@ -27,7 +27,6 @@ constexpr IntegerOption kIntegers[] = {
     {"max_sequences", &BatchingOptions::max_sequences, 1},
     {"chunk_tokens", &BatchingOptions::chunk_tokens, 1},
     {"host_blocks", &BatchingOptions::host_blocks, 0},
-    {"sequence_blocks", &BatchingOptions::sequence_blocks, 0},
     {"draft_tokens", &BatchingOptions::draft_tokens, 0},
     {"long_prefill_tokens", &BatchingOptions::long_prefill_tokens, 0},
     {"prefill_interval", &BatchingOptions::prefill_interval, 1},
@@ -66,9 +65,8 @@ constexpr SwitchOption kSwitches[] = {
 
 // Options of every scheduler.
 constexpr std::string_view kCommonOptions[] = {
-    "num_blocks",   "block_tokens",    "prefix_caching",
-    "watermark",    "max_sequences",   "host_blocks",
-    "draft_tokens", "acceptance_rate", "sequence_blocks"};
+    "num_blocks",    "block_tokens", "prefix_caching", "watermark",
+    "max_sequences", "host_blocks",  "draft_tokens",   "acceptance_rate"};
 
 absl::Status RangeError(const IntegerOption& option, double value) {
   return FieldError(option.name,
@@ -79,6 +77,28 @@ absl::Status RangeError(const IntegerOption& option, double value) {
 absl::Status RangeError(const ShareOption& option, double value) {
   return FieldError(option.name, fmt::format("{} is {}: expected 0 to 1",
                                              option.name, value));
+}
+
+absl::Status CheckHeldBlocks(const BatchingOptions& options) {
+  const HeldBlocks& held = options.held;
+  constexpr auto kMost = static_cast<double>(kMax);
+  if (held.states < 0 || held.states > kMax || held.most_windows < 0 ||
+      held.most_windows > kMax ||
+      !(held.windows_per_block >= 0 && held.windows_per_block <= kMost)) {
+    return FieldError(
+        "held", fmt::format("a sequence holds {} blocks for states and {} for "
+                            "each block of positions, at most {}, for windows: "
+                            "expected 0 to {}",
+                            held.states, held.windows_per_block,
+                            held.most_windows, kMax));
+  }
+  const int64_t least = BlocksOfTokens(1, options);
+  if (least <= options.num_blocks) return absl::OkStatus();
+  return FieldError(
+      "num_blocks",
+      fmt::format("num_blocks is {}: expected at least the {} of a sequence of "
+                  "one token, with its windows and states",
+                  options.num_blocks, least));
 }
 
 // Calls `visit` with every option of the three tables.
@@ -188,12 +208,18 @@ absl::Status CheckBatchingOptions(const BatchingOptions& options) {
         fmt::format("{} blocks of {} tokens: expected at most {} tokens",
                     options.num_blocks, options.block_tokens, kMax));
   }
-  return absl::OkStatus();
+  return CheckHeldBlocks(options);
 }
 
 int64_t TokensOfAllBlocks(const BatchingOptions& options) {
-  return std::max<int64_t>(0, options.num_blocks - options.sequence_blocks) *
-         options.block_tokens;
+  int64_t most = 0;
+  for (int64_t above = options.num_blocks + 1; above - most > 1;) {
+    const int64_t blocks = most + (above - most) / 2;
+    const bool fits =
+        blocks + options.held.Beside(blocks) <= options.num_blocks;
+    (fits ? most : above) = blocks;
+  }
+  return most * options.block_tokens;
 }
 
 }  // namespace astra

@@ -41,6 +41,14 @@ int64_t NumDecoding(const Replica& replica) {
       [](const Sequence* sequence) { return sequence->is_decoding(); });
 }
 
+// Returns the room, in positions, that a sequence takes which grows: that of
+// the new positions, and of what it holds beside them.
+int64_t RoomToGrow(int64_t from, int64_t to, const BatchingOptions& options) {
+  return to - from +
+         (HeldBlocksOf(to, options) - HeldBlocksOf(from, options)) *
+             options.block_tokens;
+}
+
 // Returns the room that decoding sequences leave for new ones.
 double RoomForPrompts(const Replica& replica) {
   const BatchingOptions& options = replica.options();
@@ -50,7 +58,9 @@ double RoomForPrompts(const Replica& replica) {
     if (sequence->todo() > 0 && !sequence->is_decoding()) continue;
     const int64_t expected =
         std::min(ExpectedTokens(*sequence), options.max_expected_tokens);
-    room -= static_cast<double>(expected) * replica.new_token_ratio;
+    const int64_t known = sequence->known();
+    room -= static_cast<double>(RoomToGrow(known, known + expected, options)) *
+            replica.new_token_ratio;
   }
   return room;
 }
@@ -68,7 +78,8 @@ void AddPrompts(Replica* replica, Batch* batch) {
     if (!replica->Continue(sequence, tokens, false, batch)) return;
     chunk -= tokens;
     input -= tokens;
-    room -= static_cast<double>(tokens);
+    const int64_t before = sequence->scheduled();
+    room -= static_cast<double>(RoomToGrow(before, before + tokens, options));
     if (tokens < sequence->todo()) return;
   }
   if (!replica->may_start_prompts) return;
@@ -76,13 +87,16 @@ void AddPrompts(Replica* replica, Batch* batch) {
   while (!replica->waiting().empty() && chunk > 0 && input > 0 &&
          replica->running().size() < max_running) {
     const Sequence& next = *replica->waiting().front();
-    const int64_t todo = next.known() - replica->CachedOfNext();
+    const int64_t cached = replica->CachedOfNext();
+    const int64_t todo = next.known() - cached;
     const int64_t expected =
         std::min(ExpectedTokens(next), options.max_expected_tokens);
-    const int64_t held = next.kv.blocks() > 0
-                             ? 0
-                             : options.sequence_blocks * options.block_tokens;
-    const int64_t needed = todo + expected + held;
+    // Without blocks of its own it does not hold what goes with them yet.
+    const int64_t missing =
+        next.kv.blocks() > 0 ? 0 : HeldBlocksOf(cached, options);
+    const int64_t needed =
+        RoomToGrow(cached, next.known() + expected, options) +
+        missing * options.block_tokens;
     if (static_cast<double>(needed) >= room) return;
     if (todo >= input && !batch->empty()) return;
     const int64_t tokens =

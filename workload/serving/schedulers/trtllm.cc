@@ -73,7 +73,9 @@ void Form(Replica* replica, Batch* batch) {
   }
 }
 
-// Nothing is preempted, so that only a prompt has to fit into a step.
+// A sequence is never preempted, so that no step computes its output again with
+// its prompt. In a pool for decoding this limits nothing, as prompts come there
+// with their caches.
 int64_t MaxPrompt(const BatchingOptions& options) {
   return options.chunked_prefill ? TokensOfAllBlocks(options)
                                  : options.max_batched_tokens;

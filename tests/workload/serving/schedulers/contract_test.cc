@@ -203,7 +203,14 @@ BatchingOptions AnyOptions(Case* draw) {
   options.host_blocks = draw->From(0, 1) * draw->From(1, 100);
   options.draft_tokens = draw->From(0, 3);
   options.acceptance_rate = static_cast<double>(draw->From(0, 10)) / 10;
-  options.sequence_blocks = draw->From(0, 1) * draw->From(0, 8);
+  if (draw->From(0, 1) > 0) {
+    options.held = {
+        .states = draw->From(0, 8),
+        .windows_per_block = static_cast<double>(draw->From(0, 9)) / 3,
+        .most_windows = draw->From(0, 8)};
+  }
+  // At least room for one token and what a sequence holds beside it.
+  options.num_blocks = std::max(options.num_blocks, BlocksOfTokens(1, options));
   return options;
 }
 
@@ -344,6 +351,13 @@ TEST(SchedulersTest, OptionsHaveRanges) {
             "num_blocks is 0: expected 1 to 1000000000000");
   options.num_blocks = 10;
   EXPECT_TRUE(CheckBatchingOptions(options).ok());
+  options.held = {.states = 9};
+  EXPECT_TRUE(CheckBatchingOptions(options).ok());
+  options.held = {.states = 9, .windows_per_block = 0.5, .most_windows = 1};
+  EXPECT_EQ(CheckBatchingOptions(options).message(),
+            "num_blocks is 10: expected at least the 11 of a sequence of one "
+            "token, with its windows and states");
+  options.held = {};
   options.watermark = 1.5;
   EXPECT_EQ(CheckBatchingOptions(options).message(),
             "watermark is 1.5: expected 0 to 1");

@@ -82,14 +82,29 @@ TEST(VllmSchedulerTest, SequencesHoldBlocksWhateverTheirLength) {
   const std::vector<Asked> asked = {{0, 8, 2}, {0, 8, 2}};
   EXPECT_THAT(StepsOf(VllmScheduler(), options, asked),
               ElementsAre("p8@0 p8@0 =2", "d2@16 =2"));
-  options.sequence_blocks = 2;
+  options.held.states = 2;
   EXPECT_THAT(StepsOf(VllmScheduler(), options, asked),
               ElementsAre("p8@0 =1", "d1@8 =1", "p8@0 =1", "d1@8 =1"));
   EXPECT_THAT(StepsOf(VllmScheduler(), options, {{0, 20, 1}}),
               ElementsAre("request 0 has 20 prompt and 1 output tokens: a "
                           "replica of scheduler vllm with 7 blocks of 4 "
-                          "tokens, 2 of them for windows and states, serves "
-                          "at most 20 in all"));
+                          "tokens, of which the longest sequence takes 2 for "
+                          "windows and states, serves at most 20 in all"));
+}
+
+// Seven blocks: windows take one for each block of positions and at most two,
+// so that two prompts of a block run together and two of two do not. The
+// longest sequence has five blocks beside them.
+TEST(VllmSchedulerTest, WindowsOfShortSequencesTakeFewBlocks) {
+  BatchingOptions options = Small();
+  options.num_blocks = 7;
+  options.max_batched_tokens = 100;
+  options.held = {.windows_per_block = 1, .most_windows = 2};
+  EXPECT_EQ(TokensOfAllBlocks(options), 5 * options.block_tokens);
+  EXPECT_THAT(StepsOf(VllmScheduler(), options, {{0, 3, 2}, {0, 3, 2}}),
+              ElementsAre("p3@0 p3@0 =2", "d2@6 =2"));
+  EXPECT_THAT(StepsOf(VllmScheduler(), options, {{0, 7, 2}, {0, 7, 2}}),
+              ElementsAre("p7@0 =1", "d1@7 =1", "p7@0 =1", "d1@7 =1"));
 }
 
 // Five blocks: the first chunk of the second prompt fits, the whole does not.
