@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -240,10 +241,24 @@ class Writer {
   std::vector<std::string> lines_;
 };
 
+// Returns the congestion control that runs, with the default parameters: those
+// of `options` may be wrong, which is said later. Requires that there is one.
+std::unique_ptr<CongestionControl> ControlOf(const PacketOptions& options) {
+  const auto control = FindCongestionControl(options.congestion.name);
+  return (*control)->make(CongestionOptions());
+}
+
 // Returns whether the congestion control that runs goes by ECN marks.
-bool HeedsMarks(const CongestionOptions& options) {
-  const auto control = FindCongestionControl(options.name);
-  return control.ok() && (*control)->make(options)->heeds_marks();
+bool HeedsMarks(const PacketOptions& options) {
+  return ControlOf(options)->heeds_marks();
+}
+
+// Returns whether the NIC decides what becomes of the packet that waits when a
+// rate rises. Rates never change with UEC and without congestion control.
+bool NicMovesPaces(const PacketOptions& options) {
+  const std::string_view name = options.congestion.name;
+  return name != NoCongestionControl::kName && name != Uec::kName &&
+         !ControlOf(options)->paces_anew();
 }
 
 // Does the work of MissingFor() for what switches have for PFC alone.
@@ -274,6 +289,8 @@ std::string MissingFor(std::string_view key, const PacketOptions& options) {
   } rules[] = {
       {"nic.window_factor", has_window, "nic.window=path or network"},
       {"nic.window_follows_rate", has_window, "nic.window=path or network"},
+      {"nic.pace_follows_rate", NicMovesPaces(options),
+       "congestion.name=dcqcn, dctcp, swift or timely"},
       {"nic.nack_interval", goes_back, "nic.loss_recovery=go-back-n"},
       {"nic.reorder_packets", !goes_back, "nic.loss_recovery=selective-repeat"},
       {"flowlet_gap", options.load_balancing == LoadBalancing::kFlowlet,
@@ -293,7 +310,7 @@ std::string MissingFor(std::string_view key, const PacketOptions& options) {
     return fmt::format("congestion.name={}", key);
   }
   const bool marks = options.fabric.ecn || options.nv_switch.ecn;
-  if (!marks && HeedsMarks(options.congestion)) return "fabric.ecn=true";
+  if (!marks && HeedsMarks(options)) return "fabric.ecn=true";
   return {};
 }
 

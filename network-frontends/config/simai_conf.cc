@@ -268,7 +268,6 @@ Conf SimaiDefaults() {
   nic.ack_has_priority = false;
   nic.window = WindowScope::kNetwork;
   nic.window_factor = 1;
-  nic.pace_follows_rate = false;
   nic.queue_pairs = QueuePairs::kPerMessage;
   nic.completion = Completion::kAcknowledged;
   nic.loss_recovery = LossRecovery::kGoBackN;

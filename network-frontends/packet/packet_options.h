@@ -83,8 +83,8 @@ struct NicOptions {
   // The window shrinks with the sender's rate.
   bool window_follows_rate = false;
   // A rate that rises lets the packet that waits for the lower one leave
-  // earlier. If not, it holds from the packet after it, as in SimAI on ns-3.
-  bool pace_follows_rate = true;
+  // earlier. If not, it holds from the packet after it, as in ns-3.
+  bool pace_follows_rate = false;
   QueuePairs queue_pairs = QueuePairs::kPerConnection;
   Completion completion = Completion::kDelivered;
   LossRecovery loss_recovery = LossRecovery::kGoBackN;

@@ -356,21 +356,25 @@ void Senders::AfterControl(QueuePairId id) {
   }
 }
 
-// Moves the instant of the next packet to what the new rate allows, if the
-// control or the NIC does so. Requires that Departures::Wake follows, which
-// queues the queue pair again.
+// Moves the instant of the next packet to what the new rate allows, but not to
+// before now, if the control or the NIC does so. A pace that is over, as that
+// of a queue pair that waits for its window, can only become longer. Requires
+// that Departures::Wake follows, which queues the queue pair again.
 void Senders::PaceAnew(QueuePair& qp) {
   if (qp.last_size == 0) return;
-  const TimePs next = NextSendAfter(qp);
-  const bool is_earlier = pace_follows_rate_ && next < qp.next_send;
+  const TimePs now = events_.now();
+  const TimePs before = std::max(qp.next_send, now);
+  const TimePs next = std::max(NextSendAfter(qp), now);
+  const bool is_earlier = pace_follows_rate_ && next < before;
   if (!paces_anew_ && !is_earlier) return;
   const Port& port = ports_[qp.link];
-  CountPace(qp, port, -1);
-  qp.next_send = next;
-  CountPace(qp, port);
-  if (qp.turn != QueuePair::Turn::kNone) {
-    nics_.LoseTurn(qp, ports_[qp.link]);
+  if (next != before) {
+    CountPace(qp, port, -1);
+    qp.next_send = next;
+    CountPace(qp, port);
   }
+  // Wake() decides about this instant for a queue pair that was not queued.
+  if (qp.turn != QueuePair::Turn::kNone) nics_.LoseTurn(qp, port);
 }
 
 bool Senders::IsTimerDue(QueuePairId id) const {

@@ -64,6 +64,18 @@ TEST(NetworkFileTest, SettingsWithoutEffectAreRefused) {
             "nic.window_factor has no effect without nic.window=path or "
             "network");
   EXPECT_EQ(message({"nic.window_factor=3", "nic.window=network"}), "");
+  for (const std::string name : {"hpcc", "hpcc_pint", "none", "uec"}) {
+    EXPECT_EQ(
+        message({"nic.pace_follows_rate=false", "congestion.name=" + name}),
+        "nic.pace_follows_rate has no effect without "
+        "congestion.name=dcqcn, dctcp, swift or timely")
+        << name;
+  }
+  for (const std::string name : {"dcqcn", "dctcp", "swift", "timely"}) {
+    EXPECT_EQ(
+        message({"nic.pace_follows_rate=false", "congestion.name=" + name}), "")
+        << name;
+  }
   EXPECT_EQ(message({"nic.reorder_packets=5"}),
             "nic.reorder_packets has no effect without "
             "nic.loss_recovery=selective-repeat");
@@ -79,6 +91,8 @@ TEST(NetworkFileTest, SettingsWithoutEffectAreRefused) {
             "");
   EXPECT_EQ(message({"fabric.ecn=false", "congestion.dcqcn.gain=0.1"}),
             "congestion.dcqcn has no effect without fabric.ecn=true");
+  // What is wrong with a parameter is said by CheckPacketOptions.
+  EXPECT_EQ(message({"congestion.dcqcn.decrease_interval=0ns"}), "");
   EXPECT_EQ(message({"fabric.pfc=false", "fabric.reserve=1KiB"}),
             "fabric.reserve has no effect without fabric.pfc=true");
   EXPECT_EQ(message({"fabric.pfc=false", "nv_switch.reserve=1KiB"}), "");

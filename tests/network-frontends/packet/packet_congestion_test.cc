@@ -130,6 +130,69 @@ TEST(HpccInNetworkTest, ANewRateMovesThePacketThatWaits) {
   EXPECT_LT(finish, Microseconds(200));  // 150 us at line rate.
 }
 
+// A NIC of 8 Gbps, which is 1 B/ns, before a link of 2 Gbps. Each packet leaves
+// the switch with others behind it and a mark, except the first. The sender
+// learns of that after 40'032 ns, when packet 9 is leaving, and then every
+// 16'712 ns. The decrease comes 2 ns after the first report, and 1 ns or less
+// after the others; each halves the rate, since alpha is still 1.
+class PaceTest : public ::testing::Test {
+ protected:
+  // Runs a message of so many packets, with a NIC that does (`follows`) or does
+  // not take rising rates at once and that increases its rate after `rise`.
+  NetworkStatistics Run(bool follows, TimePs rise, int64_t packets) const {
+    const Topology topology = Drawing(2, 1, 0, 1)
+                                  .Cable(0, 2, "8Gbps", "500ns")
+                                  .Cable(2, 1, "2Gbps", "500ns")
+                                  .Build();
+    PacketOptions options = Plain();
+    options.fabric.ecn = true;
+    options.fabric.ecn_thresholds = {{Gbps(2), Bytes(1), Bytes(2), 1}};
+    options.nic.pace_follows_rate = follows;
+    options.congestion.name = "dcqcn";
+    options.congestion.of<Dcqcn>().decrease_interval = Nanoseconds(1);
+    options.congestion.of<Dcqcn>().increase_interval = rise;
+    options.record.captured_link = LinkId(0);
+    PacketBackend network(topology, options);
+    Finish(network, {From(0, 0, 1, packets * KiB(4))});
+    return network.statistics();
+  }
+
+  // When packet `number`, of 14, begins to leave the NIC.
+  TimePs Start(bool follows, TimePs rise, size_t number) const {
+    return Run(follows, rise, 14).captured.at(number).time;
+  }
+};
+
+// Packet 10 leaves after 41'780 ns at 4 Gbps; the next is due after 50'136 ns.
+// At 6 Gbps, three quarters of the line, it is due 5570.667 ns after packet 10.
+TEST_F(PaceTest, ARateThatRisesMovesThePacketThatWaits) {
+  const TimePs due = Nanoseconds(50'136);
+  const TimePs early = Microseconds(5);  // The rate rises after 45'034 ns.
+  EXPECT_EQ(Start(true, early, 11), TimePs(41'780'000 + 5'570'667));
+  EXPECT_EQ(Start(false, early, 11), due);
+  const TimePs late = Microseconds(8);  // After 48'034 ns, when it is overdue.
+  EXPECT_EQ(Start(true, late, 11), Nanoseconds(48'034));
+  EXPECT_EQ(Start(false, late, 11), due);
+}
+
+// The first decrease comes while packet 9 is leaving, the second after 56'746
+// ns while packet 12 waits: neither holds for the packet that waits.
+TEST_F(PaceTest, ARateThatFallsHoldsFromThePacketAfterIt) {
+  for (const bool follows : {true, false}) {
+    const TimePs never = Microseconds(1'000);
+    EXPECT_EQ(Start(follows, never, 10), Nanoseconds(41'780));
+    EXPECT_EQ(Start(follows, never, 11), Nanoseconds(50'136));
+    EXPECT_EQ(Start(follows, never, 12), Nanoseconds(58'492));
+    EXPECT_EQ(Start(follows, never, 13), Nanoseconds(58'492 + 16'712));
+  }
+}
+
+// The pace of the last packet ends after 50'136 ns, and the rate rises after
+// 52'034 ns.
+TEST_F(PaceTest, APaceThatIsOverStaysAsItWas) {
+  EXPECT_EQ(Run(true, Microseconds(12), 11).sending, Nanoseconds(50'136));
+}
+
 TEST(CollapseTest, SlowSendersAreCounted) {
   const Topology topology = Incast(2);
   PacketOptions options;
