@@ -192,9 +192,9 @@ absl::Status CheckRules(const ModelSpec& model, const TrainingSetup& setup) {
       CheckSplits(model, setup.tensor, setup.expert,
                   setup.expert_tensor.value_or(setup.tensor)));
   if (setup.sequence_parallel) {
-    ASTRA_RETURN_IF_ERROR(MustDivide(
-        "TP x CP", setup.tensor * setup.context, setup.positions,
-        "positions of a sequence, as sequence parallelism needs"));
+    ASTRA_RETURN_IF_ERROR(
+        MustDivide("TP x CP", setup.tensor * setup.context, setup.positions,
+                   "positions of a sequence, as sequence parallelism needs"));
   }
   ASTRA_RETURN_IF_ERROR(MustDivide("CP", setup.context, setup.positions,
                                    "positions of a sequence"));

@@ -55,7 +55,7 @@ struct KernelFamily {
   // Share of the inefficiency that another GPU's peaks change; see transfer.h.
   double transfer_power = 0.5;
   // The share of the BF16 peak that a GPU's file states for these kernels, by
-  // which their times are carried over; null: there is none.
+  // which times are carried over within an architecture; null: there is none.
   double Calibration::*efficiency = nullptr;
   BackendMerge merge = BackendMerge::kOwn;
   bool has_kernels = false;           // Experts: lines say which kernel ran.

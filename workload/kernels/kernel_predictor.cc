@@ -79,18 +79,6 @@ bool MayBeOfHost(const Surface& surface, double time_us) {
          time_us < kHostFloors * surface.floor_us();
 }
 
-// Returns a time that was carried over from `source`, as it is by the share of
-// the peak that the files of both GPUs state for kernels of the family. The
-// start of the kernel, `floor_us`, stays.
-double Rescaled(double time_us, double floor_us, const KernelFamily& family,
-                const GpuSpec& source, const GpuSpec& gpu) {
-  if (family.efficiency == nullptr) return time_us;
-  const double start_us = std::min(floor_us, time_us);
-  return start_us + (time_us - start_us) *
-                        source.calibration.*(family.efficiency) /
-                        gpu.calibration.*(family.efficiency);
-}
-
 absl::Status NoTable(const KernelCall& call) {
   return absl::NotFoundError(fmt::format(
       "no table of {} of {}", call.family->name, fmt::join(call.words, "/")));
@@ -222,8 +210,14 @@ std::optional<KernelEstimate> KernelPredictor::FindFrom(
   };
   KernelEstimate estimate;
   estimate.bound_us = bound_us(peaks_);
-  // A share of the family's own goes before what any kernel reaches.
-  const bool has_share = family.efficiency != nullptr;
+  // Within an architecture the share of the peak that files state for the
+  // family tells GPUs apart; others have other kernels, which have shares of
+  // their own.
+  const bool is_alike = IsSameArchitecture(source, gpu_);
+  const bool has_share = is_alike && family.efficiency != nullptr;
+  const double share = has_share ? source.calibration.*(family.efficiency) /
+                                       gpu_.calibration.*(family.efficiency)
+                                 : 1;
   const double here_us =
       bound_us(has_share ? peaks_ : ReachedPeaks(gpu_, source));
   const double there_us =
@@ -237,14 +231,13 @@ std::optional<KernelEstimate> KernelPredictor::FindFrom(
       takes_least = true;
       if (IsOfEngine(backend)) estimate.host_us = found->estimate.time_us;
     }
+    const double floor_us = std::min(found->floor_us, found->estimate.time_us);
     const double carried_us =
-        CarryOver({found->estimate.time_us, there_us, found->floor_us}, here_us,
+        CarryOver({found->estimate.time_us, there_us, floor_us}, here_us,
                   family.transfer_power);
-    times.push_back(
-        Rescaled(carried_us, found->floor_us, family, source, gpu_));
+    times.push_back(floor_us + share * (carried_us - floor_us));
   }
   if (times.empty()) return std::nullopt;
-  const bool is_alike = IsSameArchitecture(source, gpu_);
   const BackendMerge merge = is_alike ? BackendMerge::kOwn : family.merge;
   estimate.time_us = Merged(takes_least ? BackendMerge::kLesser : merge, times);
   estimate.source = TimeSource::kCarriedOver;
