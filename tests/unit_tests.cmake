@@ -612,14 +612,13 @@ astra_test(calculon_test
 
 astra_test(step_times_test
   SOURCES
-    astra-core/serving/cache_memory_test.cc
     astra-core/serving/kv_layout_test.cc
     astra-core/serving/capacity_search_test.cc
     astra-core/serving/serving_plan_test.cc
     astra-core/serving/step_times_test.cc
     astra-core/serving/weight_loading_test.cc
   ALONE
-    astra-core/serving/steady_state_test.cc
+    astra-core/serving/cache_memory_test.cc
   DEPS astra::kernels astra::serving astra::step_times)
 
 astra_test(compare_app_test
@@ -767,6 +766,8 @@ astra_test(long_test
     astra-core/apps/plan/plan_estimate_test.cc
     astra-core/apps/plan/pruned_search_test.cc
     collectives/calibration/calibrate_test.cc
-  DEPS astra::apps astra::calibration astra::plan_app
+  ALONE
+    astra-core/serving/steady_state_test.cc
+  DEPS astra::apps astra::calibration astra::plan_app astra::step_times
   PROGRAMS gen_topo gen_workload simai_analytical simai_simulator
   LONG)

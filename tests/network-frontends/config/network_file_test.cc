@@ -66,14 +66,14 @@ TEST(NetworkFileTest, SettingsWithoutEffectAreRefused) {
   EXPECT_EQ(message({"nic.window_factor=3", "nic.window=network"}), "");
   for (const std::string name : {"hpcc", "hpcc_pint", "none", "uec"}) {
     EXPECT_EQ(
-        message({"nic.pace_follows_rate=false", "congestion.name=" + name}),
+        message({"nic.pace_follows_rate=true", "congestion.name=" + name}),
         "nic.pace_follows_rate has no effect without "
         "congestion.name=dcqcn, dctcp, swift or timely")
         << name;
   }
   for (const std::string name : {"dcqcn", "dctcp", "swift", "timely"}) {
     EXPECT_EQ(
-        message({"nic.pace_follows_rate=false", "congestion.name=" + name}), "")
+        message({"nic.pace_follows_rate=true", "congestion.name=" + name}), "")
         << name;
   }
   EXPECT_EQ(message({"nic.reorder_packets=5"}),
