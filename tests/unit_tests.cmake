@@ -612,13 +612,12 @@ astra_test(calculon_test
 
 astra_test(step_times_test
   SOURCES
+    astra-core/serving/cache_memory_test.cc
     astra-core/serving/kv_layout_test.cc
     astra-core/serving/capacity_search_test.cc
     astra-core/serving/serving_plan_test.cc
     astra-core/serving/step_times_test.cc
     astra-core/serving/weight_loading_test.cc
-  ALONE
-    astra-core/serving/cache_memory_test.cc
   DEPS astra::kernels astra::serving astra::step_times)
 
 astra_test(compare_app_test

@@ -3,31 +3,15 @@
 #include <cstdint>
 #include <variant>
 
+#include "tests/astra-core/serving/tiny_llama.h"
 #include "tests/testing/matchers.h"
-#include "tests/testing/small_models.h"
 
 namespace astra {
 namespace {
 
-using ::astra::testing::SmallLlama;
 using ::astra::testing::StatusIs;
+using ::astra::testing::TinyLlama;
 using ::astra::testing::ValueOrDie;
-
-// Llama with 2 blocks of 64 elements: 4 heads of 16 over 2 of keys, 128 wide,
-// 256 words.
-ModelSpec TinyLlama() {
-  ModelSpec model = SmallLlama();
-  model.layers = 2;
-  model.hidden = 64;
-  model.vocabulary = 256;
-  model.feed_forward.ffn = 128;
-  FullAttention attention;
-  attention.heads = 4;
-  attention.kv_heads = 2;
-  attention.head_dim = 16;
-  model.attention = attention;
-  return model;
-}
 
 TEST(CacheMemoryTest, BlocksFillWhatWeightsLeave) {
   ServingFacts facts;

@@ -11,6 +11,7 @@
 #include "collectives/inference_engines/engine_file.h"
 #include "collectives/nccl/system_topology.h"
 #include "collectives/systems/system_library.h"
+#include "tests/astra-core/serving/tiny_llama.h"
 #include "tests/testing/matchers.h"
 #include "tests/testing/small_models.h"
 #include "topology/routes.h"
@@ -27,6 +28,7 @@ namespace {
 using ::astra::testing::SmallDeepSeek;
 using ::astra::testing::SmallLlama;
 using ::astra::testing::SmallMoe;
+using ::astra::testing::TinyLlama;
 using ::astra::testing::ValueOrDie;
 
 // A GPU that takes a picosecond for a FLOP, and no time for other work.
@@ -69,22 +71,6 @@ struct H100 {
   KernelPredictor kernels{gpu, BundledSurfaces()};
   KernelModel model{kernels, roofline, KernelUse::kInference};
 };
-
-// Llama with 2 blocks of 64 elements: 4 heads of 16 over 2 of keys, 128 wide,
-// 256 words.
-ModelSpec TinyLlama() {
-  ModelSpec model = SmallLlama();
-  model.layers = 2;
-  model.hidden = 64;
-  model.vocabulary = 256;
-  model.feed_forward.ffn = 128;
-  FullAttention attention;
-  attention.heads = 4;
-  attention.kv_heads = 2;
-  attention.head_dim = 16;
-  model.attention = attention;
-  return model;
-}
 
 TEST(StepTimesTest, AStepIsWhatItsProductsAndPairsTake) {
   const FlopClock clock;
