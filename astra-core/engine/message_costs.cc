@@ -82,16 +82,18 @@ ThreadBlocks ThreadBlocksOf(uint32_t connections, GpuArchitecture architecture,
   ThreadBlocks blocks;
   blocks.GBps = connections * ChannelGBps(architecture);
   for (uint32_t rank = 0; rank < topology.num_gpus(); ++rank) {
+    double within = 0;
+    double between = 0;
     for (const LinkId link :
          topology.links_from(Topology::NodeOf(RankId(rank)))) {
       const NodeId target = topology.link(link).target;
-      double& fastest = topology.kind(target) == NodeKind::kSwitch
-                            ? blocks.between_GBps
-                            : blocks.within_GBps;
+      const bool leaves = topology.kind(target) == NodeKind::kSwitch;
       const auto rate =
           static_cast<double>(topology.type(link).bandwidth.count());
-      fastest = std::max(fastest, rate / kBitsPerGB);
+      (leaves ? between : within) += rate / kBitsPerGB;
     }
+    blocks.within_GBps = std::max(blocks.within_GBps, within);
+    blocks.between_GBps = std::max(blocks.between_GBps, between);
   }
   return blocks;
 }

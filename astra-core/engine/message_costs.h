@@ -81,8 +81,8 @@ struct MessageCosts {
 // message.
 MessageCosts CostsOf(const NcclMessages& nccl, MessageCosts of_all);
 
-// The rates at which the thread blocks of a rank move data, and those of the
-// fastest links of a GPU.
+// The rates at which the thread blocks of a rank move data, and those of all
+// links of a GPU, of the GPU where they are the most.
 struct ThreadBlocks {
   double GBps = 0;  // Of all that send at once.
   double within_GBps = 0;

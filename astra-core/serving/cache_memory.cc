@@ -89,13 +89,12 @@ std::optional<CacheBlock> BlockOf(const SequenceCache& cache,
   const double bytes =
       static_cast<double>(block_positions) * cache.bytes_per_token;
   CacheBlock block = {.bytes = Bytes(std::llround(bytes))};
-  block.held.states =
-      static_cast<int64_t>(std::ceil(cache.fixed_bytes / bytes));
+  block.held.states = WholeBlocks(cache.fixed_bytes / bytes);
   block.held.windows_per_block =
       cache.window_bytes_per_token / cache.bytes_per_token;
   const int64_t full = BlocksOfWindow(cache, block_positions);
-  block.held.most_windows = static_cast<int64_t>(
-      std::ceil(block.held.windows_per_block * static_cast<double>(full)));
+  block.held.most_windows =
+      WholeBlocks(block.held.windows_per_block * static_cast<double>(full));
   return block;
 }
 
@@ -107,10 +106,13 @@ double BytesOfSequence(const SequenceCache& cache, int64_t block_positions) {
          cache.window_bytes_per_token * static_cast<double>(positions);
 }
 
-// Returns the blocks of the longest sequence, of a model without blocks.
+// Returns the blocks of the longest sequence, of a model without blocks; of a
+// million positions where the model does not say.
 int64_t BlocksOfLongest(const ModelSpec& model, int64_t block_positions) {
-  return std::max<int64_t>(
-      1, (model.max_positions + block_positions - 1) / block_positions);
+  constexpr int64_t kLongest = 1 << 20;
+  const int64_t positions =
+      model.max_positions > 0 ? model.max_positions : kLongest;
+  return (positions + block_positions - 1) / block_positions;
 }
 
 // Returns the block of a model none of whose stages has one.

@@ -22,8 +22,8 @@
 // On a stage none of whose layers keeps all positions a sequence takes the same
 // bytes at any length, states and full windows. Such a stage limits how many
 // sequences run, and not the blocks. If all stages of a model are of this kind,
-// there are the blocks that so many of the longest sequences (max_positions;
-// one block if there is no longest) would need, so that the blocks limit
+// there are the blocks that so many of the longest sequences (max_positions, or
+// a million where the model does not say) would need, so that the blocks limit
 // nothing.
 //
 // Left out: graphs; that a step which computes a prompt holds all of its chunk

@@ -11,6 +11,13 @@
 
 namespace astra {
 
+// Returns the number of blocks that `share` of one makes, a quotient of sizes
+// that may be a little more than it is: 7 / 3 of 27 are 63.
+inline int64_t WholeBlocks(double share) {
+  constexpr double kRounding = 1e-12;
+  return static_cast<int64_t>(std::ceil(share * (1 - kRounding)));
+}
+
 // The blocks that a sequence holds beside those of its positions, from the same
 // cache.
 struct HeldBlocks {
@@ -22,10 +29,9 @@ struct HeldBlocks {
 
   // Returns those of a sequence with so many blocks of positions.
   int64_t Beside(int64_t position_blocks) const {
-    const double windows =
-        std::ceil(windows_per_block * static_cast<double>(position_blocks));
-    return states + static_cast<int64_t>(
-                        std::min(windows, static_cast<double>(most_windows)));
+    const int64_t windows =
+        WholeBlocks(windows_per_block * static_cast<double>(position_blocks));
+    return states + std::min(windows, most_windows);
   }
 
   friend bool operator==(const HeldBlocks&, const HeldBlocks&) = default;

@@ -67,7 +67,8 @@ absl::Status ReadHostMemory(const CommandLine& flags, ServingJob& job) {
   ASTRA_ASSIGN_OR_RETURN(
       const CacheBlock block,
       CacheBlockOf(job.model, job.layout, job.engine.serving,
-                   {.frees_windows = job.scheduler->frees_windows}));
+                   {.frees_windows = job.scheduler->frees_windows,
+                    .draft = job.draft_model}));
   const auto bytes = static_cast<double>(block.bytes.count());
   job.options.host_blocks =
       static_cast<int64_t>(std::floor(gib * kBytesPerGib / bytes));

@@ -77,6 +77,9 @@ TEST(MessageCostsTest, FewConnectionsLimitTheRateOfALink) {
                     "own", Launch::kHost);
   EXPECT_EQ(costs(24, system), free);
   EXPECT_EQ(costs(1, slow), free);
+  SystemSpec several = system;  // NVSwitches share the rate of a GPU.
+  several.nv_switches_per_server = 4;
+  EXPECT_NEAR(costs(1, several).within.wire_bytes_per_byte, 450 / 36.7, 1e-9);
 }
 
 TEST(MessageCostsTest, FlowsOfARangeAreLater) {

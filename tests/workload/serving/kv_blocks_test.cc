@@ -24,6 +24,13 @@ void ComputeAndLeave(const Request& request, int64_t tokens, KvBlocks* blocks) {
   blocks->Release(&holding);
 }
 
+// Seven layers with windows to three others: 7 / 3 of 27 are 63 as reals, too.
+TEST(HeldBlocksTest, AQuotientIsNotRoundedUpForItsLastDigit) {
+  const HeldBlocks held = {.windows_per_block = 7 / 3.0, .most_windows = 1000};
+  EXPECT_EQ(held.Beside(27), 63);
+  EXPECT_EQ(held.Beside(28), 66);
+}
+
 TEST(KvBlocksTest, GrowsByWholeBlocksUntilNoneIsLeft) {
   KvBlocks blocks(4, 16, false);
   KvHolding a;
