@@ -70,8 +70,8 @@ struct NamedFile {
   std::shared_ptr<TemporaryFile> written = nullptr;
 };
 
-// A folder for results. A run that fails, or that a signal stops, leaves the
-// folder as it was before.
+// A folder for results. It stays as it was until Write(); what a run that fails
+// or that a signal stops leaves is for the program to say.
 class OutputFolder {
  public:
   // Creates the folder and missing folders above it, and checks that files can
