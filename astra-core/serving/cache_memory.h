@@ -51,7 +51,7 @@ struct CacheBlock {
   HeldBlocks held = {};
 };
 
-// What shares the memory with the cache, and how it is used.
+// Says how an engine uses the cache, and what lies in the memory beside it.
 struct CacheUse {
   int64_t step_tokens = 1;                        // The most of a step.
   bool frees_windows = false;                     // See SchedulerKind.

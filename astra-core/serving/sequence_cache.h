@@ -1,4 +1,4 @@
-// What GPUs keep of a sequence in their caches, by its length.
+// Tells how many bytes a sequence of some length takes in the caches of GPUs.
 //
 //   ASTRA_ASSIGN_OR_RETURN(const std::vector<SequenceCache> stages,
 //                          SequenceCachesOf(model, layout));
@@ -27,7 +27,7 @@
 
 namespace astra {
 
-// Of one GPU of a pipeline stage.
+// Describes what a GPU of a pipeline stage keeps of each sequence.
 struct SequenceCache {
   double fixed_bytes = 0;             // State of a sequence of any length.
   double bytes_per_token = 0;         // Of layers that keep all positions.

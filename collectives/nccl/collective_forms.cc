@@ -1,4 +1,5 @@
-// What all groups of a dimension put on the links at once, and what that takes.
+// Lays the collectives that all groups of a dimension run at once on the links,
+// which bound their rates. A part of CollectiveTimes.
 
 #include <algorithm>
 #include <cmath>

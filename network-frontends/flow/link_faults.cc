@@ -183,7 +183,8 @@ void FlowBackend::MoveBytes(const Stalled& stalled, uint32_t flow_class) {
       stalled.left / std::max(1.0, Real(WireBytes(size).count()));
   const double payload =
       share * Real(size.count()) + PayloadBehind(stalled.message);
-  // Where all of a link's bytes go away, nothing is left of the rounding.
+  // Sums of reals are rounded: a link that loses all of its bytes has none
+  // left, and not a little less than none.
   const auto take = [](double& counted, double moved) {
     counted = std::max(0.0, counted - moved);
   };

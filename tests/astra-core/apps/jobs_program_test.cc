@@ -1,4 +1,4 @@
-// What a run with --jobs leaves in its output folder.
+// Tests which files a run with --jobs leaves in its output folder.
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What the summary says of a job that uses storage.
+// Tests what the summary says of a job that uses storage.
 
 #include "astra-core/apps/storage_report.h"
 
